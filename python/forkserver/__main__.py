@@ -1,6 +1,6 @@
 """Starts the fork server: `python3 -I forkserver/__main__.py OPTIONS`. OPTIONS is JSON: {"tier": name, "preload": [...],
-"host": pid, "home": folder, "uid"?: n, "users"?: [first, last]}. `uid` is the user to become if this is root; `users` are ids for
-sandboxes.
+"host": pid, "home": folder, "uid"?: n, "users"?: [first, last], "landlock"?: n}. `uid` is the user to become if this is root; `users`
+are ids for sandboxes; `landlock` is the newest version of Landlock to use.
 
 Both packages are loaded under private names, so that `import worker` in user code finds the user's own module.
 """

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from . import init, pipes
 from .container import plan as plans, scratch as scratches
 from .container.keeper import Standing
+from .container.supervisor import Supervisor
 from .descriptors import close_all
 from .outbox import Outbox
 from .sandbox import interpreter, limits
@@ -35,11 +36,12 @@ class ContainerServer(Server):
     _standing: Standing  # type: ignore[assignment]
     _plan: plans.Plan  # type: ignore[assignment]
 
-    def __init__(self, worker_main: init.WorkerMain, standing: Standing, home: str, tier: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, standing: Standing, home: str, tier: str,
+                 most_landlock: int | None = None) -> None:
         self._home = home
         self._plans: dict[int, plans.Plan] = {}
         self._cleanings: dict[int, _Cleaning] = {}
-        super().__init__(worker_main, standing, home, tier)  # type: ignore[arg-type]
+        super().__init__(worker_main, standing, home, tier, most_landlock)  # type: ignore[arg-type]
 
     def _make_plan(self, home: str) -> plans.Plan:  # type: ignore[override]
         return plans.system_plan(self._landlock, home)
@@ -60,15 +62,13 @@ class ContainerServer(Server):
             plans.check_mounts(mounts, scratch.folder)
             stage = "take a user"
             user = self._choose_user(mounts)
-            if not user.is_own and self._landlock < plans.SCOPES_SIGNALS:
-                stage = "contain its signals"
-                raise OSError(errno.EOPNOTSUPP, f"Landlock has version {self._landlock}, and needs {plans.SCOPES_SIGNALS} (Linux 6.12)")
             stage = "make its folder"
             scratches.make(scratch, user.uid, user.gid)
             stage = "make pipes"
             ours, theirs = pipes.make(pipes.OF_A_WORKER)
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch)
+            supervisor = None if user.is_own else Supervisor(scratch.mark)
+            plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch, supervisor=supervisor, is_root=user.uid == 0)
             stage = "fork"
             pid = os.fork()
         except Exception as error:
@@ -82,7 +82,7 @@ class ContainerServer(Server):
             return
         if pid == 0:
             try:
-                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
+                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main, self._private.get())
             finally:
                 os._exit(1)
         if user.is_own:
@@ -144,9 +144,6 @@ def _owner_needed(mount: Mount) -> tuple[int, int] | None:
     needed = 0o7 if mount.write else 0o5
     if not mount.write and _can_reach(mount.path) and status.st_mode & needed in (needed, 0o4):
         return None
-    if status.st_uid == 0:
-        what = "be written" if mount.write else "be read"
-        raise OSError(errno.EACCES, f"it can {what} by root only, and in tier C no session runs as root", mount.path)
     return status.st_uid, status.st_gid
 
 

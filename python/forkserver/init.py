@@ -15,11 +15,13 @@ import signal
 import socket
 import sys
 import time
-from typing import Callable, Iterable, NoReturn, Protocol
+from typing import Any, Callable, Iterable, NoReturn, Protocol
 
 from . import descriptors, libc, wakeup
 from .files import operations
 from .processes import process_barrier
+from .container import root_files
+from .container.supervisor import Supervisor
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
@@ -51,6 +53,12 @@ class Plan(Protocol):
 
     # Whether it has the ids of root (as_root.py).
     is_root: bool
+    # Whether the kernel is known not to limit the number of its processes.
+    counts_processes: bool
+    # Decides on calls of members about other processes. None: they reach no other than their own.
+    supervisor: Supervisor | None
+    # Descriptors that `become_member` needs.
+    kept: tuple[int, ...]
 
     def confine(self, stage: Callable[[str], None]) -> namespaces.Confined:
         """Confines the init."""
@@ -77,7 +85,7 @@ class Init:
         self._last_check = 0.0
         self._check_took_ms = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
-        self._programs = Programs(limits, self._owner_of, self._send, plan.become_member)
+        self._programs = Programs(limits, self._owner_of, self._send, plan)
         self._kept_by_queries = {server.fileno()}
         self._queries = Queries(self._kept_by_queries)
         self._endings = Endings(limits.processes, self._branches, self._jobs, self._programs, self._queries)
@@ -91,6 +99,10 @@ class Init:
         stages: list[str] = ["start"]
         try:
             try:
+                if self._plan.supervisor is not None:  # its user has other processes, which may end and leave it more than its own limit
+                    self._objects.most_processes = self._limits.processes * 2
+                if self._plan.counts_processes:
+                    self._count_processes()
                 if self._plan.is_root:
                     self._prepare_for_root(private, stages.append)
                 self._confine(stages.append)
@@ -107,14 +119,17 @@ class Init:
     def _prepare_for_root(self, private: as_root.Private | None, stage: Callable[[str], None]) -> None:
         stage("find what only root may read")
         plan = self._plan
-        assert isinstance(plan, namespaces.Plan)
+        ways: Any = as_root if isinstance(plan, namespaces.Plan) else root_files
         if private is None:
-            private = as_root.find_private(plan)
+            private = ways.find_private(plan)
             as_root.send_private(private, self._send)
-        if not as_root.limit_processes(self._limits.processes):
-            self._objects.counts_processes = True
-            process_barrier.cannot_hold()
-        self._plan = as_root.hide(plan, private)
+        if not ways.limit_processes(self._limits.processes):
+            self._count_processes()
+        self._plan = ways.hide(plan, private)
+
+    def _count_processes(self) -> None:
+        self._objects.most_processes = self._limits.processes
+        process_barrier.cannot_hold()
 
     def _confine(self, stage: Callable[[str], None]) -> None:
         self._oom_events, locks = self._plan.confine(stage)
@@ -127,11 +142,13 @@ class Init:
     def _loop(self, wake: int) -> None:
         self._poll.register(self._server, select.POLLIN)
         self._poll.register(wake, select.POLLIN)
-        server = self._server.fileno()
+        server, supervisor = self._server.fileno(), self._plan.supervisor
+        if supervisor is not None:
+            supervisor.register(self._poll)
         while True:
             ready = self._poll.poll(self._timeout_ms())
             # A copy's report is read before the host's orders: the host may already know that the copy is ready.
-            for fd, _ in sorted(ready, key=lambda event: event[0] == server):
+            for fd, events in sorted(ready, key=lambda event: event[0] == server):
                 if fd == wake:
                     wakeup.empty(wake)
                     self._reap()
@@ -139,6 +156,8 @@ class Init:
                     self._receive_order()
                 elif fd in self._by_control:
                     self._receive_report(fd)
+                elif supervisor is not None and fd in supervisor:
+                    supervisor.handle(fd, events)
             if self._is_reaping_due:
                 self._reap()
             self._endings.proceed()
@@ -252,7 +271,7 @@ class Init:
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        descriptors.close_all_but({0, 1, 2, commands, aside, events, control})
+        descriptors.close_all_but({0, 1, 2, commands, aside, events, control, *self._plan.kept})
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
         _reseed()
         os.chdir(order["folder"])

@@ -43,15 +43,18 @@ class Sandbox:
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str, tier: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str, tier: str,
+                 most_landlock: int | None = None) -> None:
         self._worker_main = worker_main
         self._standing = standing
         self._broker = standing.broker
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
-        self._landlock = None if tier == "A-no-landlock" else landlock.abi()
+        self._landlock = None if tier == "A-no-landlock" else landlock.abi(most_landlock)
         self._plan = self._make_plan(home)
+        # For root by name only, or of a user namespace, that is root of the machine all the same.
+        self._is_unlimited = not limits.holds_processes()
         self._epoll = select.epoll()
         self._private = as_root.Known()
         self._machine = memory.Machine()
@@ -187,6 +190,8 @@ class Server:
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             is_root = owner is not None and 0 in owner
             plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, report, wants_user, is_root)
+            if not wants_user and self._is_unlimited:
+                plan = replace(plan, counts_processes=True)
             stage = "fork"
             pid = libc.fork_into(namespaces.NAMESPACES)
         except Exception as error:
@@ -363,7 +368,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     preloading.preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = kind(worker_main, standing, options["home"], options["tier"])
+    server = kind(worker_main, standing, options["home"], options["tier"], options.get("landlock"))
     gc.collect()
     gc.freeze()
     try:

@@ -1,4 +1,5 @@
-"""Import hooks: libraries that user code imports display their results through the worker, and `mmap` finds memory.
+"""Import hooks: libraries that user code imports display their results through the worker, and `mmap` and
+`multiprocessing` find memory and locks.
 
 There are two finders. HookFinder comes first on ``sys.meta_path`` and patches a few libraries after their own loader has
 run. EmbeddedFinder comes last and serves modules of the worker that are not installed or that a sandbox cannot read from
@@ -13,7 +14,8 @@ from types import CodeType, ModuleType
 from typing import Any, Callable, Dict, Optional
 
 from .display.formatters import PLOTLY
-from .process.shared_memory import replace_anonymous
+from .process.semaphores import replace_semaphores
+from .process.shared_memory import replace_anonymous, replace_arenas
 
 BACKEND = "_rlm_worker.display.pyplot_backend"
 # The file of this package that each embedded module runs.
@@ -150,4 +152,6 @@ HOOKS: Dict[str, Callable[[ModuleType], None]] = {
     "IPython.core.display_functions": _ipython,
     "plotly.io._renderers": _plotly,
     "mmap": replace_anonymous,
+    "_multiprocessing": replace_semaphores,
+    "multiprocessing.heap": replace_arenas,
 }

@@ -16,6 +16,8 @@ export interface Mount {
    * opened. Default: false.
    */
   readonly hideSecrets?: boolean;
+  /** Where secrets cannot be hidden, whether it is left out and reported if it holds any (`notMounted`), not refused. Default: false. */
+  readonly isOptional?: boolean;
 }
 
 /** What one sandbox may use. The kernel enforces it per process; memory is also watched as a sum over all of them. */
@@ -202,6 +204,8 @@ export interface EnvironmentReport {
   readonly tier: string | null;
   /** What that kind does not stop, though the strongest does. */
   readonly notStopped: readonly string[];
+  /** Optional mounts that were left out, and why: whole sentences. */
+  readonly notMounted: readonly string[];
   readonly python: { readonly version: string; readonly executable: string } | null;
   readonly landlock: number | null;
   /** The version of the memory cgroup that each sandbox has. Null: none, or not known yet. */

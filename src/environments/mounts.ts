@@ -46,15 +46,22 @@ export function findHidden(mounts: readonly Mount[], environment: string): Promi
   );
 }
 
-/** For a sandbox that shows all of a folder, or nothing. Throws REPLSecurityError for a mount with secrets to hide. */
-export function refuseHidden(mounts: readonly PreparedMount[], environment: string): void {
-  for (const { path, hidden = [] } of mounts) {
-    const [first] = hidden;
-    if (first === undefined) continue;
+/**
+ * For a sandbox that shows all of a folder, or nothing: the mounts without optional ones that hold secrets, and why these are left out. Throws
+ * REPLSecurityError for another with secrets to hide.
+ */
+export function leaveOutHidden(
+  mounts: readonly PreparedMount[],
+  environment: string,
+): { readonly kept: readonly PreparedMount[]; readonly notMounted: readonly string[] } {
+  const holding = mounts.filter(({ hidden = [] }) => hidden.length > 0);
+  const notMounted = holding.map(({ path, hidden = [], isOptional }) => {
     const more = hidden.length > 1 ? ` and ${hidden.length - 1} more` : "";
-    const why = `it holds secrets (${first}${more}), which this tier of the sandbox cannot hide. Mount a part of it, or all of it as it is with --mount ${path}`;
-    throw new REPLSecurityError({ action: "mount", target: path, environment, why });
-  }
+    const why = `it holds secrets (${hidden[0]}${more}), which this tier of the sandbox cannot hide. Mount a part of it, or all of it as it is with --mount ${path}`;
+    if (isOptional !== true) throw new REPLSecurityError({ action: "mount", target: path, environment, why });
+    return `Sessions do not see ${path}: ${why}.`;
+  });
+  return { kept: mounts.filter((mount) => !holding.includes(mount)), notMounted };
 }
 
 /** Resolves links where that is possible, and checks nothing: equal mounts get equal paths. */

@@ -27,7 +27,7 @@ class Counted(unittest.TestCase):
         with mock.patch.object(kernel_objects, "processes", return_value=every), \
                 mock.patch.object(kernel_objects, "threads_of", side_effect=lambda pid: threads), \
                 mock.patch.object(kernel_objects, "kill") as kill:
-            objects._limit_processes()
+            objects._limit_processes(8)
         return [call.args[0].number for call in kill_branch.call_args_list], sorted(call.args[0] for call in kill.call_args_list)
 
     def test_as_many_as_allowed_are_left_alone(self):

@@ -12,26 +12,26 @@ from unittest import mock
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-KILLED, ALLOWED = "killed", "allowed"
+KILLED, ALLOWED, ASKED = "killed", "allowed", "asked"
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 class Filter:
     """The filter that a machine of this kind would have."""
 
-    def __init__(self, machine, **options):
+    def __init__(self, machine, build=lambda package, options: package("sandbox.seccomp").build(**options), **options):
         self._arch = AUDIT[machine]
         with mock.patch.object(os, "uname", lambda: types.SimpleNamespace(machine=machine)):
             with mock.patch.dict(sys.modules):
                 for name in [name for name in sys.modules if name.startswith("forkserver")]:
                     del sys.modules[name]
-                seccomp = importlib.import_module("forkserver.sandbox.seccomp")
-                self._code = list(struct.iter_unpack("=HBBI", seccomp.build(**options)))
+                program = build(lambda name: importlib.import_module(f"forkserver.{name}"), options)
+                self._code = list(struct.iter_unpack("=HBBI", program))
 
     def outcome(self, number, *arguments):
         """KILLED, ALLOWED, or the number of an error; 0 for a call that does nothing and succeeds."""
         data = struct.pack("=iIQ6Q", number, self._arch, 0, *(a & (1 << 64) - 1 for a in (*arguments, 0, 0, 0, 0, 0, 0)[:6]))
-        at, word = 0, 0
+        at, word, kept = 0, 0, 0
         while True:
             op, if_true, if_false, value = self._code[at]
             at += 1
@@ -39,10 +39,12 @@ class Filter:
                 (word,) = struct.unpack_from("=I", data, value)
             elif op == 0x54:
                 word &= value
+            elif op == 0x07:
+                kept = word
             elif op == 0x06:
-                return {0x80000000: KILLED, 0x7FFF0000: ALLOWED}.get(value, value & 0xFFFF)
+                return {0x80000000: KILLED, 0x7FFF0000: ALLOWED, 0x7FC00000: ASKED}.get(value, value & 0xFFFF)
             else:
-                is_true = {0x15: word == value, 0x25: word > value, 0x45: word & value}[op]
+                is_true = {0x15: word == value, 0x1D: word == kept, 0x25: word > value, 0x45: word & value}[op]
                 at += if_true if is_true else if_false
 
 
@@ -157,6 +159,60 @@ class Both(unittest.TestCase):
                 self.assertEqual(program.outcome(number, 0, 4096, 3, flags, -1, 0), ALLOWED)
             self.assertEqual(program.outcome(number, 0, 4096, 3, 0x40021, -1, 0), errno.ENOMEM)
         self.check(ALLOWED, (9, 222), 0, 4096, 3, 0x21, -1, 0)
+
+
+class Members(unittest.TestCase):
+    """The filter of workers and commands where there are no namespaces. Their init is process 70."""
+
+    def check(self, expected, numbers, *arguments, is_supervised=True, **member):
+        member = {"shares_user": True, "fixes_metadata": False, "truncates": True, "contains_signals": False, **member}
+        build = lambda package, _: (lambda filters: filters.build(filters.Member(70, **member), is_supervised))(  # noqa: E731
+            package("container.member_filter"))
+        for machine, number in (("x86_64", numbers[0]), ("aarch64", numbers[1])):
+            with self.subTest(machine, number=number, arguments=arguments):
+                self.assertEqual(Filter(machine, build).outcome(number, *arguments), expected)
+
+    def test_signals(self):
+        kill, tgkill = (62, 129), (234, 131)
+        for pid in (70, -70, -1):
+            self.check(errno.EPERM, kill, pid, 9)
+            self.check(errno.EPERM, kill, pid, 9, contains_signals=True)
+        self.check(ALLOWED, kill, 0, 9)
+        for pid in (71, -71, 1):
+            self.check(ASKED, kill, pid, 9)
+            self.check(errno.EPERM, kill, pid, 9, is_supervised=False)
+            self.check(ALLOWED, kill, pid, 9, contains_signals=True)
+        self.check(ASKED, tgkill, 71, 71, 9)
+        self.check(errno.EPERM, tgkill, 70, 70, 9)
+        for numbers in ((129, 138), (297, 240)):
+            self.check(errno.EPERM, numbers, 71)
+        for numbers in ((200, 130), (424, 424), (317, 277)):
+            self.check(errno.ENOSYS, numbers, 71)
+
+    def test_groups(self):
+        for pid, group, outcome in ((0, 0, ALLOWED), (71, 71, ALLOWED), (71, 0, ALLOWED), (0, 71, errno.EPERM), (71, 72, errno.EPERM)):
+            self.check(outcome, (109, 154), pid, group)
+        self.check(ALLOWED, (109, 154), 71, 72, contains_signals=True)
+        self.check(errno.EPERM, (109, 154), 71, 70, contains_signals=True)
+
+    def test_scheduling(self):
+        for numbers in ((142, 118), (144, 119), (203, 122), (314, 274)):
+            for pid, outcome in ((70, errno.EPERM), (0, ALLOWED), (71, ASKED)):
+                self.check(outcome, numbers, pid)
+            self.check(ALLOWED, numbers, 71, shares_user=False)
+        for numbers in ((141, 140), (251, 30)):
+            for pid, outcome in ((70, errno.EPERM), (0, ALLOWED), (71, ASKED)):
+                self.check(outcome, numbers, 0, pid)
+
+    def test_opening(self):
+        openat = 257, 56
+        for flags in (0, 1, 2, 0o1001, 0o1002, 0o101):
+            self.check(ALLOWED, openat, 0, 0, flags, truncates=False)
+        for flags in (3, 0o1003):
+            self.check(errno.EACCES, openat, 0, 0, flags)
+            self.check(errno.EACCES, openat, 0, 0, flags, shares_user=False)
+        self.check(ALLOWED, openat, 0, 0, 0o1000)
+        self.check(errno.EACCES, openat, 0, 0, 0o1000, truncates=False)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,9 @@ class Standing:
 def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Standing:
     """Returns in the fork server, a child of the calling process, which becomes the keeper. Raises users.RangeRefused."""
     is_root = os.getuid() == 0 and all(libc.effective_capabilities() >> capability & 1 for capability in _NEEDED)
-    folder = _reachable(temporary) if is_root else temporary
     users, ranges, why = _find_users(configured) if is_root else (None, [], "it takes root to give sessions users of their own")
+    is_root = is_root and bool(ranges)  # else it is root of a user namespace with no other users, as of `unshare -r`
+    folder = _reachable(temporary) if is_root else temporary
     scratch.remove_stale(folder)
     base = scratch.make_base(folder, others_enter=is_root)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
@@ -47,8 +48,7 @@ def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Stan
         _keep(fork_server, base, ranges if users is not None else [])
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAKING)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
-    if is_root:
-        _keep_only(_NEEDED + (libc.CAP_SETPCAP,))
+    _keep_only((*_NEEDED, libc.CAP_SETPCAP) if is_root else (libc.CAP_SETPCAP,))
     return Standing(base, users, ranges, why, is_root)
 
 
@@ -74,7 +74,7 @@ def _find_users(configured: tuple[int, int] | None) -> tuple[Users | None, list[
     try:
         return Users(ranges, users_module.open_lock_file()), ranges, None
     except OSError as error:
-        return None, [], error.strerror
+        return None, ranges, error.strerror
 
 
 def _reachable(temporary: str) -> str:

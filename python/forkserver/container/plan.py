@@ -15,10 +15,12 @@ from ..processes import proc
 from ..sandbox import checks, interpreter, landlock, limits, seccomp
 from ..sandbox.namespaces import Confined, forget_capabilities
 from ..sandbox.trees import Mount, open_exact
+from . import member_filter
 from .scratch import Scratch, disk_usage
+from .supervisor import Supervisor
 
 # From this version on, a process cannot signal others outside of its Landlock domain.
-SCOPES_SIGNALS = 6
+_SCOPES_SIGNALS = 6
 _TRUNCATE = 3
 _OOM_SCORE = "/proc/self/oom_score_adj"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -42,15 +44,25 @@ class Plan:
     # Files and folders of the system that every sandbox may read.
     system: tuple[str, ...]
     landlock: int
-    filter: bytes
+    # System call filters for a sandbox with a user of its own, and for one whose init decides on calls of its members.
+    filters: tuple[bytes, bytes]
     # Whether files that it may only read could belong to its user.
     owns_readable: bool
     # The following differ for each sandbox.
     user: User = User(-1, -1, False)
     mounts: tuple[Mount, ...] = ()
     scratch: Scratch = Scratch("", 0)
+    # Whether it has the user of root (root_files.py). Then folders of the system that can be listed, beside those that can be read.
     is_root: bool = False
+    listed: tuple[str, ...] = ()
+    counts_processes: bool = False
+    # None: the sandbox has a user of its own.
+    supervisor: Supervisor | None = None
     descriptors: tuple[int, ...] = ()
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        return () if self.supervisor is None else self.supervisor.kept
 
     @property
     def work(self) -> str:
@@ -76,7 +88,8 @@ class Plan:
         libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
         stage("drop privileges")
         forget_capabilities(is_needed=False)
-        if os.getresuid() != (user.uid,) * 3 or os.getresgid() != (user.gid,) * 3:
+        is_other = os.getresuid() != (user.uid,) * 3 or os.getresgid() != (user.gid,) * 3
+        if is_other or (self.is_root and libc.effective_capabilities() >> libc.CAP_SETGID & 1):
             os.setgroups([])
             os.setresgid(user.gid, user.gid, user.gid)
             os.setresuid(user.uid, user.uid, user.uid)
@@ -96,7 +109,9 @@ class Plan:
         stage("keep other processes from looking into it")
         libc.forbid_tracing()  # the filter ignores this from now on
         stage("install the system call filter")
-        seccomp.install(self.filter)
+        if self.supervisor is not None:
+            self.supervisor.open()
+        seccomp.install(self.filters[self.supervisor is not None])
         stage("find itself confined")
         checks.check_container(user.uid, user.gid, user.is_own, os.path.dirname(self.scratch.folder))
         return Confined(None, None)
@@ -106,9 +121,17 @@ class Plan:
         if not self.user.is_own:  # the kernel counts every process of the user
             session_limits = replace(session_limits, processes=session_limits.processes + proc.threads_of_user(self.user.uid))
         limits.apply(session_limits)
-        keeps_all = not self.user.is_own and (self.owns_readable or any(not mount.write for mount in self.mounts))
-        seccomp.install(seccomp.build_member(
-            os.getppid(), shares_user=not self.user.is_own, fixes_metadata=keeps_all, truncates=self.landlock >= _TRUNCATE))
+        shares_user = not self.user.is_own
+        keeps_all = shares_user and (self.owns_readable or any(not mount.write for mount in self.mounts))
+        member = member_filter.Member(os.getppid(), shares_user, fixes_metadata=keeps_all, truncates=self.landlock >= _TRUNCATE,
+                                contains_signals=self.user.is_own or self.landlock >= _SCOPES_SIGNALS)
+        if self.supervisor is None:
+            seccomp.install(member_filter.build(member, is_supervised=False))
+            return
+        listener = seccomp.install_supervised(member_filter.build(member, is_supervised=True))
+        if listener is None:
+            seccomp.install(member_filter.build(member, is_supervised=False))
+        self.supervisor.hand_over(listener)
 
     def _restrict(self) -> None:
         readable = [*(os.fsencode(path) for path in self.system), b"/proc"]
@@ -117,7 +140,8 @@ class Plan:
         for fd, mount in zip(opened, self.mounts):
             (writable if mount.write else readable).append(b"/proc/self/fd/%d" % fd)
         devices = [b"/dev/" + name.encode() for name in _WRITABLE_DEVICES]
-        landlock.restrict(self.landlock, writable, devices, [*readable, *(b"/dev/" + name.encode() for name in _DEVICES)])
+        readable += [b"/dev/" + name.encode() for name in _DEVICES]
+        landlock.restrict(self.landlock, writable, devices, readable, map(os.fsencode, self.listed))
         for fd in opened:
             os.close(fd)
         checks.check_unwritable(_OOM_SCORE)  # now, because it belongs to root once nobody may look into this process
@@ -129,7 +153,8 @@ def system_plan(landlock_abi: int, home: str) -> Plan:
     system = [path for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in interpreter.ETC)) if os.path.exists(path)]
     uid = os.getuid()
     owns_readable = any(os.stat(folder).st_uid == uid for folder in (*system, *folders))
-    return Plan((*system, *folders), landlock_abi, seccomp.build(has_cgroup=False), owns_readable)
+    filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=False, is_supervisor=True)
+    return Plan((*system, *folders), landlock_abi, filters, owns_readable)
 
 
 def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:

@@ -14,6 +14,7 @@ import stat
 import time
 from dataclasses import dataclass
 
+from .. import libc
 from ..files import operations
 from ..processes import proc
 
@@ -121,6 +122,7 @@ def start_cleaner(scratch: Scratch, uid: int, gid: int, kills_user: bool) -> int
                 os.setgroups([])
                 os.setresgid(gid, gid, gid)
                 os.setresuid(uid, uid, uid)
+            libc.set_capabilities(0)
             _kill_all(scratch.mark, kills_user and uid != 0)
             operations.empty_all(scratch.folder)
             os._exit(0)

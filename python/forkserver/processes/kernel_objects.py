@@ -61,16 +61,16 @@ class KernelObjects:
         self._queries = queries
         self._kill_branch = kill_branch
         self.has_cgroup = False
-        # Whether the kernel does not limit the number of processes (as_root.py).
-        self.counts_processes = False
+        # How many processes and threads all together may have, where the kernel does not limit them well (as_root.py).
+        self.most_processes: int | None = None
         self._next_peek = 0.0
         # The least memory that the kernel of the machine had for itself so far.
         self._least_used: int | None = None
 
     def check(self) -> None:
         """Kills a branch or a program that is over a limit. Does nothing if the last call was a moment ago."""
-        if self.counts_processes:
-            self._limit_processes()
+        if self.most_processes is not None:
+            self._limit_processes(self.most_processes)
         now = time.monotonic()
         if now < self._next_peek:
             return
@@ -98,9 +98,9 @@ class KernelObjects:
         self._least_used = used if self._least_used is None else min(used, self._least_used)
         return used - self._least_used
 
-    def _limit_processes(self) -> None:
+    def _limit_processes(self, most: int) -> None:
         """Kills what has the most processes and threads, if all together are too many."""
-        if _count_threads(processes(), self._limits.processes) <= self._limits.processes:
+        if _count_threads(processes(), most) <= most:
             return
         groups, strays = self._memory.groups()
         largest = max(groups, key=lambda group: _count_threads(group.pids), default=None)

@@ -73,7 +73,7 @@ def _descendants(pid: int) -> list[int]:
 
 def processes_marked(first: int, last: int) -> list[int]:
     """The processes of sandboxes with these marks, inits and zombies included."""
-    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if first <= _sandbox_mark_of(pid) <= last]
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if first <= sandbox_mark_of(pid) <= last]
 
 
 def threads_of_user(uid: int) -> int:
@@ -129,7 +129,7 @@ def mark_of(pid: int) -> int:
     return _soft_limit(pid, b"Max file locks")
 
 
-def _sandbox_mark_of(pid: int) -> int:
+def sandbox_mark_of(pid: int) -> int:
     return _soft_limit(pid, b"Max realtime timeout")
 
 
@@ -142,6 +142,12 @@ def parent_of(pid: int) -> int:
     """0 for a process that is gone."""
     fields = _stat(f"/proc/{pid}/stat")
     return int(fields[1]) if len(fields) > 1 else 0
+
+
+def group_of(pid: int) -> int:
+    """Its process group; 0 for a process that is gone."""
+    fields = _stat(f"/proc/{pid}/stat")
+    return int(fields[2]) if len(fields) > 2 else 0
 
 
 def threads_of(pid: int) -> int:

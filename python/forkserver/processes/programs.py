@@ -15,7 +15,7 @@ import os
 import signal
 import time
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, Protocol
 
 from .. import descriptors
 from ..sandbox import limits as limits_module, seccomp
@@ -69,14 +69,20 @@ class Program:
             pass
 
 
+class MemberPlan(Protocol):
+    kept: tuple[int, ...]
+
+    def become_member(self, session_limits: limits_module.Limits) -> None: ...
+
+
 class Programs:
     """The programs of one sandbox, for its init. `mark_of` returns the owner of a process; `send` sends an event to the fork
-    server; `become_member` sets the limits of a command."""
+    server; `plan` limits a command."""
 
     def __init__(self, limits: limits_module.Limits, mark_of: Callable[[int], int], send: Callable[[dict], None],
-                 become_member: Callable[[limits_module.Limits], None]) -> None:
+                 plan: MemberPlan) -> None:
         self._limits = limits
-        self._become_member = become_member
+        self._plan = plan
         self._mark_of = mark_of
         self._send = send
         self._programs: dict[int, Program] = {}
@@ -128,7 +134,7 @@ class Programs:
         source, out, err = pipes
         os.dup2(out, 1)
         os.dup2(err, 2)
-        descriptors.close_all_but({1, 2, source, reporting})
+        descriptors.close_all_but({1, 2, source, reporting, *self._plan.kept})
         spec = _read_spec(source)
         os.dup2(source, 0)
         os.close(source)
@@ -140,7 +146,7 @@ class Programs:
         environment = {**os.environ, **env, "HOME": order["folder"], "PWD": cwd, "SHELL": "/bin/bash", **spec["env"]}
         command = spec["command"]
         arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_command_file(command, env.get("TMPDIR", "/tmp"))]
-        self._become_member(self._limits)
+        self._plan.become_member(self._limits)
         seccomp.install_last(is_mark_fixed=True)
         if not is_mark_fixed(order["program"]):
             raise OSError(errno.EPERM, "it could change its mark")

@@ -20,16 +20,19 @@ _SCOPE_ABSTRACT_UNIX_AND_SIGNALS = 3
 _TCP_BIND_AND_CONNECT = 3
 
 
-def abi() -> int:
-    """The kernel's Landlock version, or 0. Uses the system call, because securityfs may be absent."""
+def abi(most: int | None = None) -> int:
+    """The kernel's Landlock version, or 0. Uses the system call, because securityfs may be absent. `most`: newer ones are not used."""
     try:
-        return libc.syscall(libc.LANDLOCK_CREATE_RULESET, 0, 0, 1)
+        version = libc.syscall(libc.LANDLOCK_CREATE_RULESET, 0, 0, 1)
+        return version if most is None else min(version, most)
     except OSError:
         return 0
 
 
-def restrict(version: int, writable: list[bytes], devices: list[bytes], readable: Iterable[bytes] = (b"/",)) -> None:
-    """Allows reading below `readable`, everything below `writable`, and writing to `devices`. Needs no_new_privs."""
+def restrict(version: int, writable: list[bytes], devices: list[bytes], readable: Iterable[bytes] = (b"/",),
+             listed: Iterable[bytes] = ()) -> None:
+    """Allows reading below `readable`, everything below `writable`, writing to `devices`, and to list folders at and below `listed`.
+    Needs no_new_privs."""
     if version == 0:
         raise OSError(errno.EOPNOTSUPP, "this kernel has no Landlock")
     handled = (1 << 13) - 1  # the thirteen rights of the first version
@@ -47,6 +50,8 @@ def restrict(version: int, writable: list[bytes], devices: list[bytes], readable
     ruleset = libc.syscall(libc.LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
     for path in readable:
         _allow(ruleset, path, _READ)
+    for path in listed:
+        _allow(ruleset, path, _READ_DIR)
     for path in writable:
         _allow(ruleset, path, handled)
     for path in devices:

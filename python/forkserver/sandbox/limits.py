@@ -120,6 +120,22 @@ def other_processes() -> int:
     return total
 
 
+def holds_processes() -> bool:
+    """Whether the kernel holds this user to its limit of processes. It does not do so with root of the machine, in whatever namespace."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+            if os.fork() == 0:
+                os._exit(0)
+            os._exit(1)
+        except BlockingIOError:
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
 def counts_per_user(release: str) -> bool:
     found = re.match(r"(\d+)\.(\d+)", release)
     return found is not None and (int(found[1]), int(found[2])) < (5, 14)

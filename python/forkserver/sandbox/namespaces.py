@@ -58,9 +58,14 @@ class Plan:
     # Whether the user or the group that the broker maps is root's (as_root.py).
     is_root: bool = False
     hidden_in_proc: tuple[bytes, ...] = ()
+    # Whether the kernel does not limit its processes, because it shares the user of root of the machine.
+    counts_processes: bool = False
     # Its folders, as the session sees them, and variables that keep caches out of its files.
     work: str = WORK
     forks: str = FORKS
+    # A namespace has what these are for in container/plan.py.
+    supervisor: None = None
+    kept: tuple[int, ...] = ()
 
     @property
     def descriptors(self) -> list[int]:

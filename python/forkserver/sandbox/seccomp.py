@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import struct
 from typing import Iterator
 
 from .. import libc
+from .bpf import (
+    ALLOW, AND, ARCH_AT, ARG0, EACCES, EINVAL, ENOMEM, ENOSYS, EOPNOTSUPP, EPERM, JEQ, JGT, JSET, KILL, NR, SUCCESS, Code, answer, argument,
+    deny_all_but, deny_bits, deny_values, load, pack, unless, when)
 
 # name: (x86-64, arm64); None where the architecture has no such call.
 DENIED: dict[str, tuple[int | None, int | None]] = {
@@ -77,23 +79,23 @@ IGNORED: dict[str, tuple[int | None, int | None]] = {
 LAST_REVIEWED = 462
 
 _ARCH = 0xC000003E if libc.X86_64 else 0xC00000B7
-_COLUMN = 0 if libc.X86_64 else 1
+COLUMN = 0 if libc.X86_64 else 1
 _CLONE = 56 if libc.X86_64 else 220
 _MMAP, _PRCTL, _CLOSE_RANGE = (9, 157, 436) if libc.X86_64 else (222, 167, 436)
 _SOCKET, _SOCKETPAIR, _SETSOCKOPT = (41, 53, 54) if libc.X86_64 else (198, 199, 208)
-_IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
-_SETRLIMIT = 160 if libc.X86_64 else 164
-_FCNTL = 72 if libc.X86_64 else 25
-_SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
+IOCTL, _PERSONALITY, PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
+SETRLIMIT = 160 if libc.X86_64 else 164
+FCNTL = 72 if libc.X86_64 else 25
+SETPRIORITY, IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
 # The first argument is a process or a thread.
-_SCHED_SETPARAM, _SCHED_SETSCHEDULER, _SCHED_SETAFFINITY, _SCHED_SETATTR = (
+SCHED_SETPARAM, SCHED_SETSCHEDULER, SCHED_SETAFFINITY, SCHED_SETATTR = (
     (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274))
 _POLICY, _SCHED_IDLE, _LOWEST_NICE, _NEGATIVE = 0xFF, 5, 5, 0x7FFFFFFF
 # Calls that set the mode of a file: (number, index of the mode argument).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
     (52, 1), (53, 2), (452, 2), (33, 2))
 # Calls that take a mode only if they create a file: (number, index of the flags); the mode is the next argument.
-_OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
+OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _CLONE_FILES, _CLONE_THREAD, _CLOSE_RANGE_UNSHARE = 0x400, 0x10000, 2
@@ -113,40 +115,25 @@ _MARK_LIMIT = 10  # RLIMIT_LOCKS: see proc.py
 _SET_ID_BITS = 0o6000
 _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 
-_KILL = 0x80000000
-_ALLOW = 0x7FFF0000
-_EPERM = 0x00050000 | errno.EPERM
-_SUCCESS = 0x00050000
-_EINVAL = 0x00050000 | errno.EINVAL
-_EOPNOTSUPP = 0x00050000 | errno.EOPNOTSUPP
-_ENOMEM = 0x00050000 | errno.ENOMEM
-_ENOSYS = 0x00050000 | errno.ENOSYS
-_EACCES = 0x00050000 | errno.EACCES
 
-_LOAD, _AND, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x45, 0x06
-_NR, _ARCH_AT, _ARG0 = 0, 4, 16
-
-Instruction = tuple[int, int, int, int]
-Code = list[Instruction]
-
-
-def build(has_cgroup: bool) -> bytes:
+def build(has_cgroup: bool, is_supervisor: bool = False) -> bytes:
     """The filter as an array of `struct sock_filter`, for a sandbox with a memory cgroup or without. Calls with rules for their
-    arguments come first, because the kernel runs the filter for each of them."""
-    code = [_load(_ARCH_AT), *_unless(_JEQ, _ARCH, _KILL), _load(_NR)]
+    arguments come first, because the kernel runs the filter for each of them. `is_supervisor`: members install another filter by a
+    call that is denied otherwise; that filter denies it (member_filter.py)."""
+    code = [load(ARCH_AT), *unless(JEQ, _ARCH, KILL), load(NR)]
     if libc.X86_64:
-        code += _when(_JSET, 0x40000000, _KILL)
+        code += when(JSET, 0x40000000, KILL)
     for number, rules in _argument_rules(has_cgroup):
-        code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
-    code += _when(_JGT, LAST_REVIEWED, _ENOSYS)
-    code += _when(_JEQ, _SOCKET, _EACCES)
-    for calls, action in ((DENIED, _EPERM), (ABSENT, _ENOSYS), (UNSUITABLE, _EINVAL), (UNSUPPORTED, _EOPNOTSUPP),
-                          (IGNORED, _SUCCESS)):
-        for numbers in calls.values():
-            number = numbers[_COLUMN]
-            if number is not None:
-                code += _when(_JEQ, number, action)
-    return _pack([*code, _return(_ALLOW)])
+        code += [(JEQ, 0, len(rules) + 1, number), *rules, answer(ALLOW)]
+    code += when(JGT, LAST_REVIEWED, ENOSYS)
+    code += when(JEQ, _SOCKET, EACCES)
+    for calls, action in ((DENIED, EPERM), (ABSENT, ENOSYS), (UNSUITABLE, EINVAL), (UNSUPPORTED, EOPNOTSUPP),
+                          (IGNORED, SUCCESS)):
+        for name, numbers in calls.items():
+            number = numbers[COLUMN]
+            if number is not None and not (is_supervisor and name == "seccomp"):
+                code += when(JEQ, number, action)
+    return pack([*code, answer(ALLOW)])
 
 
 def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
@@ -154,176 +141,67 @@ def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
     # Huge pages come from a pool of the machine and count for no process. Nor do pages of shared memory without a name that no process
     # has mapped at the moment, and they stay until all of the mapping is gone; only a cgroup counts them. Bit 0 is in both types of
     # shared mappings, and in no other.
-    is_anonymous = [] if has_cgroup else [*_unless(_JSET, _MAP_ANONYMOUS, _ALLOW), *_when(_JSET, _MAP_SHARED, _EPERM)]
-    yield _MMAP, [*_deny_bits(3, _MAP_HUGETLB, action=_ENOMEM), *is_anonymous]
+    is_anonymous = [] if has_cgroup else [*unless(JSET, _MAP_ANONYMOUS, ALLOW), *when(JSET, _MAP_SHARED, EPERM)]
+    yield _MMAP, [*deny_bits(3, _MAP_HUGETLB, action=ENOMEM), *is_anonymous]
     # In a writable folder of the host, another user of the host could run a set-user-ID file.
-    for number, flags in _OPENS:
-        yield number, [_argument(flags), *_unless(_JSET, _MAKES_FILE, _ALLOW), *_deny_bits(flags + 1, _SET_ID_BITS)]
+    for number, flags in OPENS:
+        yield number, [argument(flags), *unless(JSET, _MAKES_FILE, ALLOW), *deny_bits(flags + 1, _SET_ID_BITS)]
     for number, mode in _MODES:
-        yield number, _deny_bits(mode, _SET_ID_BITS)
+        yield number, deny_bits(mode, _SET_ID_BITS)
     # A lease on a file of the host, mounted for reading or part of the system, makes whoever writes to it wait. Locks of an open file
     # belong to no process, so they could not be counted for one. Database servers use them, and take EINVAL for an old kernel;
     # record locks, which SQLite and Python's `fcntl.lockf` use, and `flock` are allowed.
-    yield _FCNTL, _deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=_EINVAL)
-    yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD, _BTRFS_IOC_SYNC)
+    yield FCNTL, deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=EINVAL)
+    yield IOCTL, deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD, _BTRFS_IOC_SYNC)
     # A thread with descriptors of its own would hide them from a count over the processes. A process that has those of another could
     # leave it record locks of which the kernel shows no owner.
-    thread = [*_unless(_JSET, _CLONE_FILES, _EPERM), _return(_ALLOW)]
-    yield _CLONE, [*_deny_bits(0, _NAMESPACE_FLAGS), (_JSET, 0, len(thread), _CLONE_THREAD), *thread,
-                   *_when(_JSET, _CLONE_FILES, _EPERM)]
-    yield _CLOSE_RANGE, _deny_bits(2, _CLOSE_RANGE_UNSHARE, action=_EINVAL)
+    thread = [*unless(JSET, _CLONE_FILES, EPERM), answer(ALLOW)]
+    yield _CLONE, [*deny_bits(0, _NAMESPACE_FLAGS), (JSET, 0, len(thread), _CLONE_THREAD), *thread,
+                   *when(JSET, _CLONE_FILES, EPERM)]
+    yield _CLOSE_RANGE, deny_bits(2, _CLOSE_RANGE_UNSHARE, action=EINVAL)
     # A socket for datagrams (SOCK_RAW is one, too) may leave its pair for another of the host, behind a mount even for reading.
-    yield _SOCKETPAIR, [*_deny_all_but(0, _AF_UNIX), *_deny_all_but(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE)]
+    yield _SOCKETPAIR, [*deny_all_but(0, _AF_UNIX), *deny_all_but(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE)]
     # The kernel bounds the size of a buffer silently, so it may as well stay what it is.
-    yield _SETSOCKOPT, [_argument(1), *_unless(_JEQ, _SOL_SOCKET, _ALLOW),
-                        *_deny_values(2, _SO_SNDBUF, _SO_RCVBUF, action=_SUCCESS), *_deny_values(2, *_SO_ATTACH)]
+    yield _SETSOCKOPT, [argument(1), *unless(JEQ, _SOL_SOCKET, ALLOW),
+                        *deny_values(2, _SO_SNDBUF, _SO_RCVBUF, action=SUCCESS), *deny_values(2, *_SO_ATTACH)]
     # A table of futexes of any size is memory of the kernel; core scheduling keeps others off the processor.
     # A process that is not dumpable hides its descriptors; agents for keys insist on being so, in a sandbox for no gain.
-    yield _PRCTL, [*_deny_values(0, _PR_SCHED_CORE, _PR_FUTEX_HASH, action=_EINVAL), *_unless(_JEQ, libc.PR_SET_DUMPABLE, _ALLOW),
-                   *_deny_all_but(1, 1, action=_SUCCESS)]
-    yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
+    yield _PRCTL, [*deny_values(0, _PR_SCHED_CORE, _PR_FUTEX_HASH, action=EINVAL), *unless(JEQ, libc.PR_SET_DUMPABLE, ALLOW),
+                   *deny_all_but(1, 1, action=SUCCESS)]
+    yield _PERSONALITY, deny_all_but(0, 0, 0xFFFFFFFF)
     # Limits of the calling process, not of the init. The limit of core dumps stays (limits.py); a null pointer only reads it.
-    yield _PRLIMIT, [*_deny_all_but(0, 0), _argument(1), *_unless(_JEQ, _CORE_LIMIT, _ALLOW), *_deny_all_but(2, 0, action=_SUCCESS),
-                     _load(_ARG0 + 8 * 2 + 4), *_unless(_JEQ, 0, _SUCCESS)]
-    yield _SETRLIMIT, _deny_values(0, _CORE_LIMIT, action=_SUCCESS)
+    yield PRLIMIT, [*deny_all_but(0, 0), argument(1), *unless(JEQ, _CORE_LIMIT, ALLOW), *deny_all_but(2, 0, action=SUCCESS),
+                     load(ARG0 + 8 * 2 + 4), *unless(JEQ, 0, SUCCESS)]
+    yield SETRLIMIT, deny_values(0, _CORE_LIMIT, action=SUCCESS)
     # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
     # for a thread of its own, nor do `renice -p $$` and psutil. Groups and users of processes may include the init.
-    for number in (_SCHED_SETPARAM, _SCHED_SETAFFINITY):
-        yield number, _deny_values(0, _INIT)
+    for number in (SCHED_SETPARAM, SCHED_SETAFFINITY):
+        yield number, deny_values(0, _INIT)
     # A process of lower priority than others of its session may hold a lock of the kernel, as of all mounts, for as long as these
     # keep it from the processor. So it stays as it is. What sched_setattr does is behind a pointer.
-    yield _SCHED_SETSCHEDULER, [*_deny_values(0, _INIT), _argument(1), (_AND, 0, 0, _POLICY), *_when(_JEQ, _SCHED_IDLE, _SUCCESS)]
-    yield _SCHED_SETATTR, [*_deny_values(0, _INIT), _return(_ENOSYS)]
-    yield _SETPRIORITY, [*_deny_all_but(0, _PRIO_PROCESS), *_deny_values(1, _INIT), _argument(2), *_when(_JGT, _NEGATIVE, _ALLOW),
-                         *_when(_JGT, _LOWEST_NICE, _SUCCESS)]
-    yield _IOPRIO_SET, [*_deny_all_but(0, _IOPRIO_WHO_PROCESS), *_deny_values(1, _INIT)]
+    yield SCHED_SETSCHEDULER, [*deny_values(0, _INIT), argument(1), (AND, 0, 0, _POLICY), *when(JEQ, _SCHED_IDLE, SUCCESS)]
+    yield SCHED_SETATTR, [*deny_values(0, _INIT), answer(ENOSYS)]
+    yield SETPRIORITY, [*deny_all_but(0, _PRIO_PROCESS), *deny_values(1, _INIT), argument(2), *when(JGT, _NEGATIVE, ALLOW),
+                         *when(JGT, _LOWEST_NICE, SUCCESS)]
+    yield IOPRIO_SET, [*deny_all_but(0, _IOPRIO_WHO_PROCESS), *deny_values(1, _INIT)]
 
 
 def build_last(is_mark_fixed: bool) -> bytes:
     """A second filter on top of the first, for code: no further filter can be installed. `is_mark_fixed`: the limit that serves as a
     mark can be read but not changed."""
-    more = [*_deny_values(0, libc.PR_SET_SECCOMP, action=_EINVAL), _return(_ALLOW)]
-    code = [_load(_NR), (_JEQ, 0, len(more), _PRCTL), *more]
+    more = [*deny_values(0, libc.PR_SET_SECCOMP, action=EINVAL), answer(ALLOW)]
+    code = [load(NR), (JEQ, 0, len(more), _PRCTL), *more]
     if not is_mark_fixed:
-        return _pack([*code, _return(_ALLOW)])
-    setting = [*_deny_values(0, _MARK_LIMIT), _return(_ALLOW)]
+        return pack([*code, answer(ALLOW)])
+    setting = [*deny_values(0, _MARK_LIMIT), answer(ALLOW)]
     # prlimit changes nothing where its third argument, a pointer, is zero in both halves.
-    both = [_argument(1), *_unless(_JEQ, _MARK_LIMIT, _ALLOW), *_deny_all_but(2, 0), _load(_ARG0 + 8 * 2 + 4),
-            *_unless(_JEQ, 0, _EPERM), _return(_ALLOW)]
-    return _pack([*code, (_JEQ, 0, len(setting), _SETRLIMIT), *setting, (_JEQ, 0, len(both), _PRLIMIT), *both, _return(_ALLOW)])
+    both = [argument(1), *unless(JEQ, _MARK_LIMIT, ALLOW), *deny_all_but(2, 0), load(ARG0 + 8 * 2 + 4),
+            *unless(JEQ, 0, EPERM), answer(ALLOW)]
+    return pack([*code, (JEQ, 0, len(setting), SETRLIMIT), *setting, (JEQ, 0, len(both), PRLIMIT), *both, answer(ALLOW)])
 
 
-# In a sandbox without namespaces, for workers and commands: denied with EPERM.
-_SHARED_IPC: dict[str, tuple[int | None, int | None]] = {
-    # objects of the host, by numbers that can be guessed
-    "semop": (65, 193), "semtimedop": (220, 192), "semctl": (66, 191), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
-}
-# These fail with ENOSYS.
-_UNSEEN: dict[str, tuple[int | None, int | None]] = {
-    # names of files that Landlock does not allow to list
-    "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
-    # a signal to a descriptor that may stand for the init; programs use kill instead
-    "pidfd_send_signal": (424, 424), "tkill": (200, 130),
-}
-# Where the user of the host has the same id, it owns files that Landlock does not protect from these. They do nothing and succeed, as
-# on a file system without permissions.
-_METADATA_OF_PATHS: dict[str, tuple[int | None, int | None]] = {
-    "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None), "lchown": (94, None),
-    "fchownat": (260, 54), "fchown": (93, 55), "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
-}
-_NO_ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
-    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
-}
-_FCHMOD, _UTIMENSAT, _TRUNCATE = (91, 280, 76) if libc.X86_64 else (52, 88, 45)
-# kill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open: the first argument is a process.
-_SIGNALS = (62, 234, 129, 297, 434) if libc.X86_64 else (129, 131, 138, 240, 434)
-_SETPGID = 109 if libc.X86_64 else 154
-_F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
-_FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
-_SANDBOX_MARK_LIMIT = 15  # RLIMIT_RTTIME: see proc.py
-
-
-def build_member(init: int, shares_user: bool, fixes_metadata: bool, truncates: bool) -> bytes:
-    """A second filter, for workers and commands of a sandbox without namespaces. They have the user of their init.
-
-    `shares_user`: others have this user, too. `fixes_metadata`: it could own files that it may only read. `truncates`: Landlock
-    decides which files may be truncated.
-    """
-    code = [_load(_NR)]
-    for number, rules in _member_rules(init, shares_user, fixes_metadata):
-        code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
-    tables = [(_SHARED_IPC, _EPERM), (_UNSEEN, _ENOSYS)]
-    if shares_user:
-        tables += [(_METADATA_OF_PATHS, _SUCCESS), (_NO_ATTRIBUTES, _EOPNOTSUPP)]
-    for calls, action in tables:
-        for numbers in calls.values():
-            number = numbers[_COLUMN]
-            if number is not None:
-                code += _when(_JEQ, number, action)
-    if fixes_metadata:
-        code += _when(_JEQ, _FCHMOD, _SUCCESS)
-    if not truncates:
-        code += _when(_JEQ, _TRUNCATE, _EPERM)
-    return _pack([*code, _return(_ALLOW)])
-
-
-def _member_rules(init: int, shares_user: bool, fixes_metadata: bool) -> Iterator[tuple[int, Code]]:
-    # Not the init, its group, or all processes of the user.
-    for number in _SIGNALS:
-        yield number, _deny_values(0, init, 0x1_0000_0000 - init, 0xFFFFFFFF)
-    yield _SETPGID, _deny_values(1, init)
-    yield _FCNTL, _deny_values(1, _F_SETOWN, _F_SETSIG, _F_SETOWN_EX)
-    yield _IOCTL, _deny_values(1, _FIOSETOWN, _SIOCSPGRP)
-    for number in (_SCHED_SETPARAM, _SCHED_SETSCHEDULER, _SCHED_SETAFFINITY, _SCHED_SETATTR):
-        yield number, _deny_values(0, init)
-    for number in (_SETPRIORITY, _IOPRIO_SET):
-        yield number, _deny_values(1, init)
-    yield _SETRLIMIT, _deny_values(0, _SANDBOX_MARK_LIMIT, action=_SUCCESS)
-    yield _PRLIMIT, [_argument(1), *_unless(_JEQ, _SANDBOX_MARK_LIMIT, _ALLOW), *_deny_all_but(2, 0, action=_SUCCESS),
-                     _load(_ARG0 + 8 * 2 + 4), *_unless(_JEQ, 0, _SUCCESS)]
-    if shares_user:
-        # Without a path it is about a descriptor.
-        by_path = [*_deny_all_but(1, 0, action=_SUCCESS), _load(_ARG0 + 8 + 4), *_unless(_JEQ, 0, _SUCCESS)]
-        yield _UTIMENSAT, [_return(_SUCCESS)] if fixes_metadata else by_path
-
-
-def _load(offset: int) -> Instruction:
-    return _LOAD, 0, 0, offset
-
-
-def _argument(index: int) -> Instruction:
-    """The low 32 bits: both architectures are little endian."""
-    return _load(_ARG0 + 8 * index)
-
-
-def _return(action: int) -> Instruction:
-    return _RETURN, 0, 0, action
-
-
-def _when(op: int, value: int, action: int) -> Code:
-    """Returns `action` if the comparison with the loaded word is true, else continues."""
-    return [(op, 0, 1, value), _return(action)]
-
-
-def _unless(op: int, value: int, action: int) -> Code:
-    return [(op, 1, 0, value), _return(action)]
-
-
-def _deny_values(index: int, *values: int, action: int = _EPERM) -> Code:
-    return [_argument(index), *(step for value in values for step in _when(_JEQ, value, action))]
-
-
-def _deny_bits(index: int, bits: int, action: int = _EPERM) -> Code:
-    return [_argument(index), *_when(_JSET, bits, action)]
-
-
-def _deny_all_but(index: int, *values: int, mask: int = 0xFFFFFFFF, action: int = _EPERM) -> Code:
-    tests = [(_JEQ, len(values) - at, 0, value) for at, value in enumerate(values)]
-    return [_argument(index), (_AND, 0, 0, mask), *tests, _return(action)]
-
-
-def _pack(code: Code) -> bytes:
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+# With a listener; after its question only SIGKILL wakes the caller (Linux 5.19).
+_FLAGS = (1 << 3 | 1 << 5, 1 << 3)
 
 
 class _Program(ctypes.Structure):
@@ -334,6 +212,21 @@ def install(program: bytes) -> None:
     """Installs the filter for the calling process, which must have no_new_privs and one thread, and its descendants."""
     argument = _Program(len(program) // 8, program)
     libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(argument))
+
+
+def install_supervised(program: bytes) -> int | None:
+    """The same; returns a descriptor on which questions of the filter arrive. None: another program has such a filter on this container."""
+    argument = _Program(len(program) // 8, program)
+    number = ABSENT["seccomp"][COLUMN]
+    for flags in _FLAGS:
+        try:
+            return libc.syscall(number, 1, flags, ctypes.byref(argument))
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                return None
+            if error.errno != errno.EINVAL or flags == _FLAGS[-1]:
+                raise
+    return None
 
 
 def install_last(is_mark_fixed: bool) -> None:

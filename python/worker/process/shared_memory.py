@@ -40,6 +40,21 @@ def replace_anonymous(module: ModuleType) -> None:
     module.mmap = mmap
 
 
+def replace_arenas(module: ModuleType) -> None:
+    """``multiprocessing.heap`` keeps values in files of a temporary folder where it cannot make one in /dev/shm."""
+    choose = module.Arena._choose_dir
+
+    def _choose_dir(self: Any, size: int) -> str:
+        folder = choose(self, size)
+        try:
+            os.close(os.open(folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600))
+        except PermissionError:
+            return module.util.get_temp_dir()
+        return folder
+
+    module.Arena._choose_dir = _choose_dir
+
+
 def _open_file(length: int) -> int:
     if length == 0:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))

@@ -74,6 +74,7 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
     isStructured: structured === true,
     isShared: http === true,
     onUnexpected: printUnexpected,
+    onNotMounted: printError,
   });
   return { runtime, factory };
 }

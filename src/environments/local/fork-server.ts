@@ -167,7 +167,11 @@ type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServerOptions): ServerProcess {
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
-  const options = { tier, preload, host: process.pid, home: homedir(), scratch: tmpdir(), ...user, ...range };
+  // For tests: an older kernel, as far as Landlock is concerned.
+  const newest = Number.parseInt(process.env["RLM_SANDBOX_LANDLOCK"] ?? "", 10);
+  const landlock = Number.isInteger(newest) ? { landlock: newest } : {};
+  const place = { host: process.pid, home: homedir(), scratch: tmpdir() };
+  const options = { tier, preload, ...place, ...user, ...range, ...landlock };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {

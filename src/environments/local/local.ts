@@ -10,10 +10,10 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { findHidden, refuseHidden, resolveMounts } from "../mounts.ts";
+import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { explainAll, isWorthTrying, NOT_STOPPED, requestedTiers, unavailable, type Tier } from "./tier.ts";
+import { explainAll, isWorthTrying, notStoppedBy, requestedTiers, unavailable, type Tier } from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
@@ -50,6 +50,7 @@ export class LocalEnvironment implements Environment {
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
   #provenTier: Tier | undefined;
+  readonly #notMounted = new Set<string>();
 
   constructor(options: EnvironmentOptions) {
     this.#options = options;
@@ -89,7 +90,11 @@ export class LocalEnvironment implements Environment {
       name: this.name,
       capabilities: this.capabilities,
       tier: this.#provenTier ?? null,
-      notStopped: this.#provenTier === undefined ? [] : NOT_STOPPED[this.#provenTier],
+      notStopped:
+        this.#provenTier === undefined
+          ? []
+          : notStoppedBy(this.#provenTier, hello !== undefined && "why" in hello.users),
+      notMounted: [...this.#notMounted],
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
       cgroup: hello?.cgroup ?? null,
@@ -123,8 +128,10 @@ export class LocalEnvironment implements Environment {
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
     const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
-    if (server.tier === "C") refuseHidden(prepared, this.name);
-    const sandbox = await LocalSandbox.open(server, { mounts: prepared, limits });
+    const isWhole = server.tier === "C"; // Landlock shows all of a folder
+    const { kept, notMounted } = isWhole ? leaveOutHidden(prepared, this.name) : { kept: prepared, notMounted: [] };
+    const sandbox = await LocalSandbox.open(server, { mounts: kept, limits });
+    for (const sentence of notMounted) this.#notMounted.add(sentence);
     this.#provenTier = server.tier;
     return sandbox;
   }

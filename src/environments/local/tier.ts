@@ -14,7 +14,7 @@ export type Tier = (typeof TIERS)[number];
 const LANDLOCK = "restrict with Landlock";
 
 /** What code in a session can do that tier A stops: whole sentences for people. */
-export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
+const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
   A: [],
   "A-no-landlock": [
     "Code can write to named pipes of the host in folders that are mounted read-only.",
@@ -28,6 +28,18 @@ export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
     "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
   ],
 };
+
+/** In tier C, where each session has a user of its own, and where sessions share the user of the host. */
+const OWN_USERS_IN_C =
+  "A session with a folder that only root can use has the user of root, without its privileges: it can read what /proc shows to root.";
+const SHARED_USER_IN_C =
+  "Sessions have the user of the host: together with others of this user they may use up its processes, though each has a limit.";
+
+/** `sharesUser`: sessions have the user of the host. */
+export function notStoppedBy(tier: Tier, sharesUser: boolean): readonly string[] {
+  if (tier !== "C") return NOT_STOPPED[tier];
+  return [...NOT_STOPPED.C, sharesUser ? SHARED_USER_IN_C : OWN_USERS_IN_C];
+}
 
 /** Whether a tier can hold after stronger ones failed. Without Landlock it differs from tier A in one step, so any other would fail again. */
 export function isWorthTrying(tier: Tier, failures: readonly EnvironmentUnavailableError[]): boolean {
@@ -96,12 +108,6 @@ function fixFor(stage: string, message: string): string {
   }
   if (message.includes("reach the folder of the interpreter")) {
     return "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
-  }
-  if (message.includes("no session runs as root")) {
-    return "Give the folder to another user (chown -R 1000:1000 FOLDER), or start as an ordinary user who owns it";
-  }
-  if (stage === "contain its signals") {
-    return "Use Linux 6.12 or newer; or, in a container, start as root, so that each session gets a user of its own";
   }
   const advice = adviseOn(stage, message);
   if (advice !== undefined) return advice;

@@ -42,6 +42,8 @@ export interface MCPSettings {
   readonly timings?: Partial<Timings>;
   /** Receives internal errors. */
   readonly onUnexpected: (error: unknown) => void;
+  /** Called with each folder that sessions do not see though they should, and why: a whole sentence. A client is told, too. */
+  readonly onNotMounted?: (sentence: string) => void;
   /** Called with what calls start, and the HTTP request of the call, if any. Default: ignored. */
   readonly onActivity?: (activity: Activity, request: Request | undefined) => void;
 }
@@ -97,6 +99,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       },
     );
     const { server } = mcp;
+    const told = new Set<string>();
     server.registerCapabilities({ tools: {}, resources: {} });
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -105,7 +108,12 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       const result = await callTool(params.name, params.arguments, call);
       if (result.task !== undefined && supportsTasks(context))
         return toTaskResult(result.task) as unknown as CallToolResult;
-      return toCallToolResult(result, { isStructured, notes: call.notes });
+      const news = runtime.report().notMounted.filter((sentence) => !told.has(sentence));
+      for (const sentence of news) {
+        told.add(sentence);
+        settings.onNotMounted?.(sentence);
+      }
+      return toCallToolResult(result, { isStructured, notes: [...call.notes, ...news] });
     });
     if (era === "modern") serveTasks(server, shared, (result) => toCallToolResult(result, { isStructured }));
     serveOutput(server, runtime);

@@ -25,7 +25,6 @@ const NOT_IN_TIER_C: Readonly<Record<string, string>> = {
   "file-zip-bomb": "there is no quota on disk space",
   "res-disk-fill": "there is no quota on disk space",
   "res-inodes": "there is no quota on the number of files",
-  "ok-mp": "locks between processes need /dev/shm, which all sessions would share",
   "ok-shared-memory": "shared memory needs /dev/shm, which all sessions would share",
 };
 const isHeld = (id: string): boolean => process.env["RLM_SANDBOX_TIER"] !== "C" || !(id in NOT_IN_TIER_C);

@@ -291,7 +291,7 @@ export function toMounts(startedIn: string, requested: readonly Mount[]): readon
 /** Undefined: it is the home directory, the root, or another one that must not be mounted. */
 function resolveStart(path: string): Mount | undefined {
   try {
-    return resolveMounts([{ path, mode: "ro", hideSecrets: true }], DEFAULT_ENVIRONMENT)[0];
+    return resolveMounts([{ path, mode: "ro", hideSecrets: true, isOptional: true }], DEFAULT_ENVIRONMENT)[0];
   } catch {
     return undefined;
   }

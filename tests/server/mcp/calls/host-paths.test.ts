@@ -27,7 +27,7 @@ afterEach(() => {
 describe("toMounts", () => {
   test("includes the folder that the server was started in, read-only and without its secrets", () => {
     expect(toMounts(join(root, "project"), [])).toEqual([
-      { path: join(root, "project"), mode: "ro", hideSecrets: true },
+      { path: join(root, "project"), mode: "ro", hideSecrets: true, isOptional: true },
     ]);
   });
 
@@ -51,7 +51,7 @@ describe("toMounts", () => {
         { path: project, mode: "rw" },
       ]),
     ).toEqual([
-      { path: join(root, "other"), mode: "ro", hideSecrets: true },
+      { path: join(root, "other"), mode: "ro", hideSecrets: true, isOptional: true },
       { path: project, mode: "rw" },
     ]);
   });

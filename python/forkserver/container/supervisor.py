@@ -1,0 +1,168 @@
+"""Decides on system calls that name another process, in a sandbox that has neither a user of its own nor a process namespace.
+
+The filter of members (member_filter.py) stops such a call and asks the init, which answers: the named process must carry the mark of
+the sandbox. The init sends signals itself, to a descriptor of the process, because its number could be given to another process
+meanwhile. One question of each member's filter is answered in a round of the init's loop, so that many cannot stall it.
+"""
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import select
+import signal
+import socket
+import struct
+from typing import Callable
+
+from .. import libc
+from ..processes import proc
+
+# struct seccomp_notif: id, thread, flags; then struct seccomp_data: number, architecture, address, six arguments.
+_QUESTION = struct.Struct("=QIIiIQ6Q")
+# struct seccomp_notif_resp: id, value, error, flags.
+_ANSWER = struct.Struct("=QqiI")
+_RECEIVE, _SEND = 0xC0502100, 0xC0182101
+_CONTINUE = 1
+_KILL, _TGKILL = (62, 234) if libc.X86_64 else (129, 131)
+_SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
+# Standard streams of a member replace lower ones.
+_LOWEST = 16
+
+
+class Supervisor:
+    """`kept` is what a member needs to hand over its listener, after it has closed all else."""
+
+    def __init__(self, mark: int) -> None:
+        self._mark = mark
+        self._init = 0
+        self._ours: socket.socket | None = None
+        self._theirs: socket.socket | None = None
+        self._listeners: set[int] = set()
+        self._poll: select.poll | None = None
+
+    def open(self) -> None:
+        """In the init, before it has members."""
+        self._init = os.getpid()
+        self._ours, self._theirs = map(_raise, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        return () if self._theirs is None else (self._theirs.fileno(),)
+
+    def hand_over(self, listener: int | None) -> None:
+        """In a member. None: it has no listener, because another program supervises this container."""
+        assert self._theirs is not None
+        if listener is not None:
+            socket.send_fds(self._theirs, [b"l"], [listener])
+            os.close(listener)
+        self._theirs.close()
+
+    def register(self, poll: select.poll) -> None:
+        assert self._ours is not None
+        self._poll = poll
+        poll.register(self._ours, select.POLLIN)
+
+    def __contains__(self, fd: int) -> bool:
+        return fd in self._listeners or (self._ours is not None and fd == self._ours.fileno())
+
+    def handle(self, fd: int, events: int) -> None:
+        assert self._poll is not None and self._ours is not None
+        if fd == self._ours.fileno():
+            _, fds, _, _ = socket.recv_fds(self._ours, 16, 1)
+            for listener in fds:
+                self._listeners.add(listener)
+                self._poll.register(listener, select.POLLIN)
+        elif events & select.POLLIN:
+            self._answer(fd)
+        else:  # the last process with this filter is gone
+            self._listeners.discard(fd)
+            self._poll.unregister(fd)
+            os.close(fd)
+
+    def _answer(self, listener: int) -> None:
+        question = bytearray(_QUESTION.size)
+        try:
+            fcntl.ioctl(listener, _RECEIVE, question)
+        except OSError:
+            return  # whoever asked is gone
+        number, caller, _, call, _, _, *arguments = _QUESTION.unpack(question)
+        is_in_group = False
+        flags = error = 0
+        try:
+            if call == _KILL:
+                flags, is_in_group = self._kill(_process_of(caller), _signed(arguments[0]), _signed(arguments[1]))
+            elif call == _TGKILL:
+                if _signed(arguments[0]) != _process_of(caller):
+                    raise PermissionError(errno.EPERM, "not its own")
+                flags = _CONTINUE  # it exists as long as the caller does
+            else:
+                self._check(_signed(arguments[1 if call in (_SETPRIORITY, _IOPRIO_SET) else 0]))
+                flags = _CONTINUE  # if the thread ends now, at worst the one that gets its number is scheduled in another way
+        except OSError as failure:
+            error = -(failure.errno or errno.EPERM)
+        try:
+            fcntl.ioctl(listener, _SEND, _ANSWER.pack(number, 0, error, flags))
+        except OSError:
+            return
+        if is_in_group:  # not before the answer: a signal would make it ask again
+            _ignore_gone(lambda: self._signal(_process_of(caller), _signed(arguments[1])))
+
+    def _kill(self, caller: int, target: int, what: int) -> tuple[int, bool]:
+        """Flags of the answer, and whether the caller is to be signalled after it."""
+        if target == caller:
+            return _CONTINUE, False
+        if target > 0:
+            self._signal(target, what)
+            return 0, False
+        group = [pid for pid in proc.processes() if proc.group_of(pid) == -target]
+        if not group:
+            raise ProcessLookupError(errno.ESRCH, "no such group")
+        for pid in group:
+            if pid != caller:
+                _ignore_gone(lambda: self._signal(pid, what))
+        return 0, caller in group
+
+    def _signal(self, pid: int, what: int) -> None:
+        try:
+            process = os.pidfd_open(pid)
+        except OSError:
+            raise ProcessLookupError(errno.ESRCH, "no such process") from None
+        try:
+            self._check(pid)
+            signal.pidfd_send_signal(process, what)
+        finally:
+            os.close(process)
+
+    def _check(self, thread: int) -> None:
+        """Raises OSError unless it is of this sandbox, and not the init's."""
+        process = _process_of(thread)
+        if not process:
+            raise ProcessLookupError(errno.ESRCH, "no such process")
+        if process == self._init or proc.sandbox_mark_of(thread) != self._mark:
+            raise PermissionError(errno.EPERM, "not of this sandbox")
+
+
+def _process_of(thread: int) -> int:
+    """0 if it is gone."""
+    found = proc.read_proc(f"/proc/{thread}/status").partition(b"\nTgid:\t")[2].split(None, 1)[:1]
+    return int(found[0]) if found else 0
+
+
+def _signed(argument: int) -> int:
+    """As the kernel takes it: an int."""
+    low = argument & 0xFFFFFFFF
+    return low - (1 << 32) if low >> 31 else low
+
+
+def _raise(end: socket.socket) -> socket.socket:
+    number = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LOWEST)
+    end.close()
+    return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=number)
+
+
+def _ignore_gone(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except (ProcessLookupError, PermissionError):
+        pass
