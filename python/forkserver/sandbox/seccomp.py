@@ -225,6 +225,7 @@ _UNSEEN: dict[str, tuple[int | None, int | None]] = {
     # a signal to a descriptor that may stand for the init; programs use kill instead
     "pidfd_send_signal": (424, 424), "tkill": (200, 130),
 }
+_INOTIFY: dict[str, tuple[int | None, int | None]] = {"inotify_init": (253, None), "inotify_init1": (294, 26)}
 # Where the user of the host has the same id, it owns files that Landlock does not protect from these. They do nothing and succeed, as
 # on a file system without permissions.
 _METADATA_OF_PATHS: dict[str, tuple[int | None, int | None]] = {
@@ -265,6 +266,12 @@ def build_member(init: int, shares_user: bool, fixes_metadata: bool, truncates: 
     if not truncates:
         code += _when(_JEQ, _TRUNCATE, _EPERM)
     return _pack([*code, _return(_ALLOW)])
+
+
+def build_without_inotify() -> bytes:
+    """A second filter, for workers and commands of a sandbox in which no count of the kernel limits inotify."""
+    numbers = [number for numbers in _INOTIFY.values() if (number := numbers[_COLUMN]) is not None]
+    return _pack([_load(_NR), *(step for number in numbers for step in _when(_JEQ, number, _ENOSYS)), _return(_ALLOW)])
 
 
 def _member_rules(init: int, shares_user: bool, fixes_metadata: bool) -> Iterator[tuple[int, Code]]:
