@@ -30,9 +30,11 @@ _MAX_ERROR = 4096
 
 @dataclass(frozen=True)
 class Standing:
-    """`program` is bubblewrap. `has_user_namespace`: it can make one. `can_disable`: it can forbid those below it."""
+    """`program` is bubblewrap. `is_privileged`: it is set-user-ID root. `has_user_namespace`: it can make one. `can_disable`: it can
+    forbid those below it."""
 
     program: str
+    is_privileged: bool
     has_user_namespace: bool
     can_disable: bool
     why: str | None = "it takes root or subordinate ids to give sessions users of their own"
@@ -56,7 +58,7 @@ def make_standing(program: str) -> Standing:
     is_privileged = bool(os.stat(program).st_mode & stat.S_ISUID)
     with open("/proc/sys/user/max_user_namespaces") as most:
         has_user_namespace = not is_privileged or int(most.read()) > 0
-    return Standing(program, has_user_namespace, not is_privileged and b"--disable-userns" in _help_of(program))
+    return Standing(program, is_privileged, has_user_namespace, not is_privileged and b"--disable-userns" in _help_of(program))
 
 
 def _help_of(program: str) -> bytes:
@@ -103,7 +105,8 @@ class BubblewrapServer(Server):
         stage = "mount"
         try:
             system = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, None, False, False)
-            root = layout.build(system, sandbox_limits.disk_bytes, self._user, self._group)
+            quota = None if self._standing.is_privileged else sandbox_limits.disk_bytes  # it refuses to set one
+            root = layout.build(system, quota, self._user, self._group)
             given += root.files
             stage = "make pipes"
             ours, theirs = pipes.make(pipes.OF_A_WORKER)

@@ -1,7 +1,7 @@
 """The root of a sandbox as arguments of bubblewrap: the same as namespaces.py builds.
 
-What differs: each writable folder has a quota of its own, because bubblewrap cannot mount a folder of the new root again; nothing
-limits the number of files; /proc is always read-only.
+What differs: each writable folder has a quota of its own, because bubblewrap cannot mount a folder of the new root again, or none where
+bubblewrap is set-user-ID root; the init watches their sum, and the number of files (plan.py). /proc is always read-only.
 """
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def namespaces(has_user_namespace: bool, can_disable: bool) -> list[bytes]:
     return [argument.encode() for argument in wanted]
 
 
-def build(plan: Plan, disk_bytes: int, user: int, group: int) -> Layout:
-    """`plan.mounts` are in the order of `add_to_plan`. Raises OSError if one cannot be mounted. The caller closes `files`."""
+def build(plan: Plan, quota: int | None, user: int, group: int) -> Layout:
+    """`plan.mounts` are in the order of `add_to_plan`. `quota` is for each writable folder. Raises OSError if one cannot be mounted. The caller closes `files`."""
     layout = Layout()
     try:
-        _build(layout, plan, disk_bytes, user, group)
+        _build(layout, plan, quota, user, group)
     except BaseException:
         for fd in layout.files:
             os.close(fd)
@@ -56,7 +56,7 @@ def build(plan: Plan, disk_bytes: int, user: int, group: int) -> Layout:
     return layout
 
 
-def _build(layout: Layout, plan: Plan, disk_bytes: int, user: int, group: int) -> None:
+def _build(layout: Layout, plan: Plan, quota: int | None, user: int, group: int) -> None:
     for folder in _FOLDERS:
         layout.add("--dir", folder)
     for target, path in plan.links:
@@ -71,7 +71,8 @@ def _build(layout: Layout, plan: Plan, disk_bytes: int, user: int, group: int) -
         layout.add("--symlink", target, f"/dev/{name}")
     layout.add("--proc", "/proc", "--remount-ro", "/proc")
     for folder in WRITABLE:
-        layout.add("--perms", _MODES[folder], "--size", str(disk_bytes), "--tmpfs", folder)
+        size = () if quota is None else ("--size", str(quota))
+        layout.add("--perms", _MODES[folder], *size, "--tmpfs", folder)
     layout.shown += [checks.Shown("/", write=False), checks.Shown("/proc", write=False),
                      *(checks.Shown(path, write=True) for path in WRITABLE)]
     moved: list[str] = []
@@ -110,7 +111,7 @@ def _hide(layout: Layout, source: int, path: str, hidden: Iterable[bytes]) -> No
         os.close(found)
         target = os.fsencode(path) + b"/" + name
         if is_folder:
-            layout.add("--perms", "0000", "--size", "4096", "--tmpfs", target, "--remount-ro", target)
+            layout.add("--perms", "0000", "--tmpfs", target, "--remount-ro", target)
         else:
             layout.add("--ro-bind", "/dev/null", target)
         layout.shown.append(checks.Shown(os.fsdecode(target), write=False))

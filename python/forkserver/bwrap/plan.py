@@ -12,7 +12,10 @@ from typing import Callable
 
 from .. import libc
 from ..sandbox import checks, landlock, limits, seccomp
-from ..sandbox.namespaces import FORKS, HOST_NAME, OOM_SCORE, WORK, WRITABLE, WRITABLE_DEVICES, Confined, file_variables
+from ..sandbox.namespaces import FORKS, HOST_NAME, INODES, OOM_SCORE, WORK, WRITABLE, WRITABLE_DEVICES, Confined, file_variables
+
+# A quota has as many more, for folders and the like.
+_TOLERATED_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class Plan:
     def disk_bytes_used(self) -> int:
         stores = [os.statvfs(path) for path in WRITABLE]
         return sum((store.f_blocks - store.f_bfree) * store.f_frsize for store in stores)
+
+    def overflows(self, session_limits: limits.Limits) -> bool:
+        """Bubblewrap sets no common quota for all folders, and none for the number of files."""
+        files = sum(store.f_files - store.f_ffree for store in map(os.statvfs, WRITABLE))
+        return files > INODES or self.disk_bytes_used() > session_limits.disk_bytes + _TOLERATED_BYTES
 
     def confine(self, stage: Callable[[str], None]) -> Confined:
         """Confines the calling process, the first in its namespaces. `stage(name)` is called before each step."""

@@ -75,6 +75,9 @@ class Plan:
         store = os.statvfs(WORK)
         return (store.f_blocks - store.f_bfree) * store.f_frsize
 
+    def overflows(self, session_limits: limits.Limits) -> bool:
+        return False
+
     def confine(self, stage: Callable[[str], None]) -> Confined:
         return confine(self, stage)
 

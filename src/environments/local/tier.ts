@@ -23,11 +23,11 @@ export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
     "Before Linux 5.14, sessions that share a user share its processes: one that starts many keeps the others from it.",
   ],
   B: [
-    "Nothing limits how many files a session creates, and /work, /forks, /tmp and /dev/shm have the limit of disk space each.",
+    "A session that has too many files, or too much in all its folders together, is ended a moment later; tier A never lets it get there.",
     "What the host mounts below a mounted folder while a session is open appears in the session.",
     "Reading /proc/locks again and again delays other processes of the machine that lock files.",
     "Without Landlock, code can write to named pipes of the host in folders that are mounted read-only.",
-    "Where bubblewrap makes no user namespace, a session shares the number of processes with the user of the host.",
+    "Where bubblewrap is set-user-ID root, no folder has a quota; without user namespaces, sessions share the number of processes of their user.",
   ],
   C: [
     "Code sees the names, command lines and network connections of other processes of this machine or container in /proc.",
