@@ -3,6 +3,9 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
+/** The step of a sandbox that fails if bubblewrap does. */
+export const IN_BUBBLEWRAP = "start in bubblewrap";
+
 /** Not PATH: whoever controls that would replace the walls. */
 const FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
 const INSTALL = "Install bubblewrap, as root of the machine: apt install bubblewrap, or dnf install bubblewrap";
