@@ -21,7 +21,11 @@ const TESTED_MODULES = {
 /** Programs that the documents show and tests run; Debian's packages have the same names. */
 const TESTED_COMMANDS = ["curl"];
 /** Programs that tests use if they are there, and their Debian packages. */
-const TESTED_PROGRAMS = { "/usr/bin/newuidmap": "uidmap", "/usr/bin/strace": "strace" };
+const TESTED_PROGRAMS = {
+  "/usr/bin/newuidmap": "uidmap",
+  "/usr/bin/strace": "strace",
+  "/usr/bin/bwrap": "bubblewrap",
+};
 const stamps = join("node_modules", ".cache", "rlm");
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));

@@ -42,7 +42,13 @@ const layers: Readonly<Record<string, Layer>> = {
   environments: { imports: ["environments/registry.ts", ...ground] },
   "environments/registry.ts": { imports: ["environments", ...ground] },
   "environments/local": {
-    imports: [...contract, "environments/mounts.ts", "environments/linux-advice.ts", ...ground],
+    imports: [
+      ...contract,
+      "environments/mounts.ts",
+      "environments/linux-advice.ts",
+      "environments/bubblewrap.ts",
+      ...ground,
+    ],
   },
   backends: { imports: ground },
   store: { imports: ground },
@@ -85,6 +91,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "forkserver/sandbox": ["libc"],
   "forkserver/processes": ["sandbox", "libc", "descriptors"],
   "forkserver/files": ["processes", "libc"],
+  "forkserver/bwrap": ["sandbox", "libc"],
   "forkserver/container": ["files", "processes", "sandbox", "libc"],
 };
 

@@ -68,6 +68,9 @@ class Plan(Protocol):
 
     def disk_bytes_used(self) -> int: ...
 
+    def overflows(self, session_limits: limits_module.Limits) -> bool:
+        """Whether there are more files than allowed, where no quota of the kernel prevents it."""
+
 
 class Init:
     def __init__(self, server: socket.socket, plan: Plan, limits: limits_module.Limits, worker_main: WorkerMain) -> None:
@@ -174,8 +177,16 @@ class Init:
             self._check_took_ms = (self._last_check - started) * 1000
 
     def _check(self) -> None:
+        if self._plan.overflows(self._limits):
+            self._end_all()
         self._memory.check()
         self._objects.check()
+
+    def _end_all(self) -> NoReturn:
+        """Its files are memory; without them the session starts anew."""
+        for branch in self._branches.values():
+            self._send({"event": "exit", "branch": branch.number, "reason": "memory", "signal": signal.SIGKILL})
+        os._exit(1)
 
     def _until_check_ms(self) -> float | None:
         """None if there is nothing to watch."""

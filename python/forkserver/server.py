@@ -131,7 +131,11 @@ class Server:
         if sandbox is None:
             self._send({"event": "closed", "sandbox": number})
         else:
-            os.kill(sandbox.pid, signal.SIGKILL)
+            self._kill(sandbox)
+
+    def _kill(self, sandbox: Sandbox) -> None:
+        """It is closed when it is reaped."""
+        os.kill(sandbox.pid, signal.SIGKILL)
 
     def _execute(self, order: dict) -> None:
         op, number = order["op"], order["sandbox"]
@@ -148,7 +152,7 @@ class Server:
             sandbox.untaken = [fd for fd in sandbox.untaken if fd not in taken]
             close_all(taken)
         elif op == "close":
-            os.kill(sandbox.pid, signal.SIGKILL)
+            self._kill(sandbox)
         elif op == "worker" or (op == "clone" and not order["frozen"]):
             self._send_pipes(number, sandbox, pipes.OF_A_WORKER, order)
         elif op == "streams":
@@ -287,7 +291,7 @@ class Server:
             self._pass_on(message, number)
         else:
             self._epoll.unregister(fd)
-            os.kill(self._sandboxes[number].pid, signal.SIGKILL)  # it is ending, or nobody hears it; SIGCHLD follows
+            self._kill(self._sandboxes[number])  # it is ending, or nobody hears it; SIGCHLD follows
 
     def _reap(self) -> None:
         while True:
@@ -354,6 +358,10 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
             kind: type[Server] = ContainerServer
             parent = os.getpid()  # this process becomes the keeper
             standing = keeper.start(options["scratch"], options["host"], options.get("users"))
+        elif options["tier"] == "B":
+            from .bwrap_server import BubblewrapServer, make_standing
+            kind = BubblewrapServer
+            standing = make_standing(options["bwrap"])
         else:
             kind = Server
             standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))

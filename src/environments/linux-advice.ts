@@ -1,9 +1,14 @@
 // What to do where a step of the sandbox failed, by the step, its error and what this machine is.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { findBubblewrap, IN_BUBBLEWRAP } from "./bubblewrap.ts";
 
 /** The options with which a container may build the sandbox of tier A. Docker hides parts of /proc, and its filter denies namespaces. */
 const UNCONFINED = ["seccomp", "apparmor", "systempaths"].map((name) => `--security-opt ${name}=unconfined`).join(" ");
+/** Ubuntu 24.04 has the profile and does not use it; later ones use it. */
+const LOAD_PROFILE =
+  "where /etc/apparmor.d/bwrap-userns-restrict is missing, apt install apparmor-profiles && " +
+  "cp /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && systemctl reload apparmor";
 const EPERM = 1;
 const EACCES = 13;
 const ENOSPC = 28;
@@ -19,6 +24,7 @@ const PRIVILEGED = [
 /** The fix for a failed step. Undefined: the machine is not the reason. */
 export function adviseOn(stage: string, message: string, inContainer = isInContainer()): string | undefined {
   const errno = Number(/\[Errno (\d+)\](?!.*\[Errno)/.exec(message)?.[1] ?? 0);
+  if (stage === IN_BUBBLEWRAP) return adviseOnBubblewrap(message, inContainer);
   const isDenied = errno === EPERM || errno === EACCES || message.includes("EACCES");
   if (stage === "fork" && errno === ENOSPC) {
     return "Allow user namespaces, as root of the machine: sysctl user.max_user_namespaces=15000";
@@ -44,8 +50,25 @@ export function adviseOn(stage: string, message: string, inContainer = isInConta
   }
   return (
     "Ubuntu and others take away the privileges in a user namespace. Allow them, as root of the machine: " +
-    "sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+    `sysctl kernel.apparmor_restrict_unprivileged_userns=0${forBubblewrapOnly()}`
   );
+}
+
+/** A way that changes less, for ordinary users. Where user namespaces are forbidden altogether, the package of bubblewrap does not help. */
+function forBubblewrapOnly(): string {
+  if (process.getuid?.() === 0) return "";
+  const install = "path" in findBubblewrap() ? "" : "apt install bubblewrap, and ";
+  return `; or allow them to bubblewrap alone: ${install}${LOAD_PROFILE}`;
+}
+
+/** By what bubblewrap says. Undefined: something else is wrong. */
+function adviseOnBubblewrap(message: string, inContainer: boolean): string | undefined {
+  if (!/uid map|RTM_NEWADDR|[Nn]amespace|Operation not permitted|Permission denied/.test(message)) return undefined;
+  if (inContainer) return containerLine();
+  if (setting("kernel/apparmor_restrict_unprivileged_userns") === "1") {
+    return `Allow user namespaces to bubblewrap, as root of the machine: ${LOAD_PROFILE}`;
+  }
+  return "Allow user namespaces, as root of the machine: sysctl user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1";
 }
 
 /** What is wrong with /proc, and the fix. Undefined: nothing. */

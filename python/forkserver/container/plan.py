@@ -80,6 +80,9 @@ class Plan:
     def disk_bytes_used(self) -> int:
         return disk_usage(self.scratch.folder)
 
+    def overflows(self, session_limits: limits.Limits) -> bool:
+        return False
+
     def confine(self, stage: Callable[[str], None]) -> Confined:
         """Confines the calling process, which has just been forked. `stage(name)` is called before each step."""
         user = self.user

@@ -23,12 +23,13 @@ class Shown(NamedTuple):
     has_devices: bool = False
 
 
-def check(user: int, host_name: str, expected: list[Shown]) -> None:
-    """Raises OSError for the first wall that does not stand."""
-    _check_status(_read("/proc/self/status"), user)
+def check(user: int, host_name: str, expected: list[Shown], group: int | None = None, follows_host: bool = False) -> None:
+    """Raises OSError for the first wall that does not stand. `group` is the number of the user unless given. `follows_host`: what the
+    host mounts may appear."""
+    _check_status(_read("/proc/self/status"), user, user if group is None else group)
     if os.uname().nodename != host_name:
         raise _gap("it shows the host's name")
-    _check_mounts(_read("/proc/self/mountinfo"), expected)
+    _check_mounts(_read("/proc/self/mountinfo"), expected, (b"master:", b"propagate_from:") if follows_host else ())
 
 
 def check_container(user: int, group: int, has_own_user: bool, others: str) -> None:
@@ -55,9 +56,8 @@ def check_unwritable(path: str) -> None:
     raise _gap(f"{path} can be written")
 
 
-def _check_status(status: bytes, user: int) -> None:
-    ids = _four(user)
-    _check_lines(status, ["Pid:\t1", f"Uid:\t{ids}", f"Gid:\t{ids}", *_CONFINED, *(f"{name}:\t{'0' * 16}" for name in _CAPABILITIES)])
+def _check_status(status: bytes, user: int, group: int) -> None:
+    _check_lines(status, ["Pid:\t1", f"Uid:\t{_four(user)}", f"Gid:\t{_four(group)}", *_CONFINED, *(f"{name}:\t{'0' * 16}" for name in _CAPABILITIES)])
 
 
 def _four(number: int) -> str:
@@ -70,7 +70,7 @@ def _check_lines(status: bytes, lines: list[str]) -> None:
             raise _gap(f"its status is not '{line}'")
 
 
-def _check_mounts(mounts: bytes, expected: list[Shown]) -> None:
+def _check_mounts(mounts: bytes, expected: list[Shown], allowed: tuple[bytes, ...]) -> None:
     by_path: dict[str, Shown] = {}
     for shown in expected:
         if shown.path not in by_path or shown.write:
@@ -88,7 +88,7 @@ def _check_mounts(mounts: bytes, expected: list[Shown]) -> None:
             raise _gap(f"{path} can be written")
         if b"nosuid" not in options or (b"nodev" not in options and not nearest.has_devices):
             raise _gap(f"{path} may have devices or set-user-ID programs")
-        if len(fields) > 6:  # it is shared with the host, or follows it
+        if not all(field.startswith(allowed) for field in fields[6:]):  # it is shared with the host, or follows it
             raise _gap(f"mounts of the host appear below {path}")
     if missing:
         raise _gap(f"{min(missing)} is not mounted")

@@ -108,9 +108,10 @@ def counts_of_a_sandbox() -> list[tuple[str, int]]:
     return own + [(f"max_inotify_{name}", min(most[name], allowed // _SHARE)) for name, allowed in _inotify().items()]
 
 
-def other_processes() -> int:
-    """The processes and threads that this user has, where the kernel counts them all for a sandbox of this user: before Linux 5.14."""
-    if not counts_per_user(os.uname().release):
+def other_processes(shares_namespace: bool = False) -> int:
+    """The processes and threads that this user has, where the kernel counts them all for a sandbox of this user: before Linux 5.14, and
+    where it has no user namespace of its own."""
+    if not (shares_namespace or counts_per_user(os.uname().release)):
         return 0
     own, total = _status("self")[0], 0
     for name in os.listdir("/proc"):

@@ -22,16 +22,14 @@ FORKS = "/forks"  # the working folders of forked sessions
 READ_ONLY = "/read-only"  # see _place
 INODES = 65536
 
-_HOST_NAME = "sandbox"
-_OOM_SCORE = "/proc/self/oom_score_adj"
+HOST_NAME = "sandbox"
+OOM_SCORE = "/proc/self/oom_score_adj"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Not zero: what is open for writing can be mapped shared, which is shared memory without a name (seccomp.py).
-_WRITABLE_DEVICES = ("null", "full", "random", "urandom")
+WRITABLE_DEVICES = ("null", "full", "random", "urandom")
 # Where there is no Landlock to allow only reading, /dev/zero is a file of this length without content.
 _ZERO_BYTES = 1 << 60
-_WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
-_PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{USER}:{USER}:user:{WORK}:/bin/sh\n"
-_GROUP = f"root:x:0:\nuser:x:{USER}:\n"
+WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
 
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _RDONLY, _REMOUNT = 4096, 16384, 1 << 18, 2, 4, 8, 1, 32
 
@@ -74,11 +72,14 @@ class Plan:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
+        return file_variables()
 
     def disk_bytes_used(self) -> int:
         store = os.statvfs(WORK)
         return (store.f_blocks - store.f_bfree) * store.f_frsize
+
+    def overflows(self, session_limits: limits.Limits) -> bool:
+        return False
 
     def confine(self, stage: Callable[[str], None]) -> Confined:
         return confine(self, stage)
@@ -106,11 +107,22 @@ def system_plan(landlock_abi: int | None, home: str) -> Plan:
         elif os.path.exists(path):
             shown.append(Mount(path, write=False))
     shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
-    devices = _DEVICES if landlock_abi is not None else _WRITABLE_DEVICES
+    devices = _DEVICES if landlock_abi is not None else WRITABLE_DEVICES
     shown += [Mount(f"/dev/{name}", write=True) for name in devices]
     filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=True)
     return Plan(tuple(links), tuple(shown), 0, landlock_abi, filters, os.getuid(), os.getgid(),
                 tuple(limits.counts_of_a_sandbox()))
+
+
+def file_variables() -> dict[str, str]:
+    return {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
+
+
+def accounts(user: int, group: int) -> tuple[tuple[str, bytes], ...]:
+    """The files that name users and hosts, and their content."""
+    passwd = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{user}:{group}:user:{WORK}:/bin/sh\n"
+    return (("/etc/passwd", passwd.encode()), ("/etc/group", f"root:x:0:\nuser:x:{group}:\n".encode()),
+            ("/etc/hosts", b"127.0.0.1 localhost sandbox\n"))
 
 
 def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, report: int | None, has_own_user: bool,
@@ -132,7 +144,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
         write_file("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
         write_file("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
     stage("set the host name")
-    libc.sethostname(_HOST_NAME.encode())
+    libc.sethostname(HOST_NAME.encode())
     stage("build the root")
     libc.mount(None, b"/", None, _REC | _PRIVATE)
     trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
@@ -143,7 +155,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
         stage("build the root")
     shown, locks = _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
-    write_file(_OOM_SCORE, b"800")
+    write_file(OOM_SCORE, b"800")
     stage("limit what is counted for its user")
     set_counts(plan.counts)
     if plan.is_root or plan.landlock is None:
@@ -156,10 +168,10 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
     if plan.landlock is not None:
         stage("restrict with Landlock")
-        writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
-        landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
+        writable = [*WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
+        landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in WRITABLE_DEVICES])
     # Now, because its files belong to root once nobody may look into this process.
-    checks.check_unwritable("/dev/zero" if plan.is_root and plan.landlock is not None else _OOM_SCORE)
+    checks.check_unwritable("/dev/zero" if plan.is_root and plan.landlock is not None else OOM_SCORE)
     events: int | None = None
     if plan.report is not None:
         stage("join a cgroup")
@@ -170,7 +182,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     stage("install the system call filter")
     seccomp.install(plan.filters[events is not None])
     stage("find itself confined")
-    checks.check(USER, _HOST_NAME, shown)
+    checks.check(USER, HOST_NAME, shown)
     return Confined(events, locks)
 
 
@@ -212,9 +224,8 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
     for target, path in plan.links:
         make_parents(path)
         os.symlink(target, path[1:])
-    write_file("etc/passwd", _PASSWD.encode(), create=True)
-    write_file("etc/group", _GROUP.encode(), create=True)
-    write_file("etc/hosts", b"127.0.0.1 localhost sandbox\n", create=True)
+    for path, content in accounts(USER, USER):
+        write_file(path[1:], content, create=True)
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1"),
                          ("stderr", "/proc/self/fd/2")):
         os.symlink(target, f"dev/{name}")
@@ -236,10 +247,10 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
     os.rmdir("store")
     shown = [checks.Shown("/", write=False), checks.Shown("/proc", write=plan.landlock is not None and not plan.is_root),
              checks.Shown("/proc/locks", write=False),
-             *(checks.Shown(path, write=True) for path in _WRITABLE)]
+             *(checks.Shown(path, write=True) for path in WRITABLE)]
     moved: list[str] = []
     for index, (mount, tree) in enumerate(trees):
-        if any(_is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):
+        if any(is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):
             os.close(tree)  # it would be covered
         else:
             path = _place(mount, plan.mounts, moved)
@@ -261,10 +272,10 @@ def _place(mount: Mount, mounts: Iterable[Mount], moved: list[str]) -> str:
     being written. So a read-only mount is never attached below a folder that is writable in every sandbox.
     """
     path = mount.path
-    if any(_is_in(path, other) for other in moved):
+    if any(is_in(path, other) for other in moved):
         return READ_ONLY + path
     others = (other.path for other in mounts if other.write)
-    if mount.write or not any(_is_in(path, folder) for folder in _WRITABLE) or any(_is_in(path, other) for other in others):
+    if mount.write or not any(is_in(path, folder) for folder in WRITABLE) or any(is_in(path, other) for other in others):
         return path
     moved.append(path)
     make_parents(path)
@@ -272,7 +283,7 @@ def _place(mount: Mount, mounts: Iterable[Mount], moved: list[str]) -> str:
     return READ_ONLY + path
 
 
-def _is_in(path: str, folder: str) -> bool:
+def is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 

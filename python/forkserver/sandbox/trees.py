@@ -113,7 +113,7 @@ def hide(path: str, hidden: tuple[bytes, ...]) -> None:
     root = os.open(path[1:], os.O_PATH | os.O_CLOEXEC)
     for name in hidden:
         try:
-            target = _open_below(root, name)
+            target = open_below(root, name)
         except (FileNotFoundError, NotADirectoryError):
             continue  # it has been removed
         except PermissionError:
@@ -132,7 +132,7 @@ def hide(path: str, hidden: tuple[bytes, ...]) -> None:
     os.unlink("hidden-file")
 
 
-def _open_below(folder: int, path: bytes) -> int:
+def open_below(folder: int, path: bytes) -> int:
     if HAS_ONLY_CLASSIC_MOUNTS:
         return classic_mounts.open_exact(path, folder)
     return _open_path(folder, path, _RESOLVE_NO_SYMLINKS | _RESOLVE_BENEATH)

@@ -11,6 +11,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
+import { findBubblewrap } from "../bubblewrap.ts";
 import { containerLine, isInContainer } from "../linux-advice.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
 import { refusedRange, unavailable, type Tier } from "./tier.ts";
@@ -30,7 +31,7 @@ export interface ForkServerOptions {
 const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
 /** In tier C it removes the files of its sandboxes, one by one. */
-const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = { A: 2_000, "A-no-landlock": 2_000, C: 20_000 };
+const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = { A: 2_000, "A-no-landlock": 2_000, B: 2_000, C: 20_000 };
 
 /** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
@@ -170,8 +171,9 @@ function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServ
   // For tests: an older kernel, as far as Landlock is concerned.
   const newest = Number.parseInt(process.env["RLM_SANDBOX_LANDLOCK"] ?? "", 10);
   const landlock = Number.isInteger(newest) ? { landlock: newest } : {};
+  const program = tier === "B" ? { bwrap: requireBubblewrap() } : {};
   const place = { host: process.pid, home: homedir(), scratch: tmpdir() };
-  const options = { tier, preload, ...place, ...user, ...range, ...landlock };
+  const options = { tier, preload, ...place, ...user, ...range, ...landlock, ...program };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
@@ -180,6 +182,12 @@ function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServ
     env: { PATH: toPath(executable), ...CLEAN_ENVIRONMENT },
     cwd: "/",
   });
+}
+
+function requireBubblewrap(): string {
+  const found = findBubblewrap();
+  if ("path" in found) return found.path;
+  throw unavailable(`sandbox tier B cannot be used: ${found.why}`, found.fix);
 }
 
 /** Our Python code: beside the bundle in a built package, at the top of the source tree otherwise. */

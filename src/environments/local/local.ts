@@ -179,7 +179,8 @@ export class LocalEnvironment implements Environment {
     known.set(key, server.tier);
     this.#servers.add(server);
     this.#current = server;
-    if (this.#options.preload.length > 0) this.#upgrading = this.#upgrade(executable, server);
+    // In tier B each sandbox is a new interpreter, which has nothing of its fork server's.
+    if (this.#options.preload.length > 0 && server.tier !== "B") this.#upgrading = this.#upgrade(executable, server);
     return server;
   }
 

@@ -7,7 +7,7 @@ import { adviseOn } from "../linux-advice.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
 /** From the strongest to the weakest. The first that holds is used. */
-export const TIERS = ["A", "A-no-landlock", "C"] as const;
+export const TIERS = ["A", "A-no-landlock", "B", "C"] as const;
 
 export type Tier = (typeof TIERS)[number];
 
@@ -21,6 +21,13 @@ const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
     "If a bug of the kernel shows a session more files than its own, no second layer keeps it from them.",
     "Before Linux 5.6, open files that the processes of a session send each other and never receive are not counted.",
     "Before Linux 5.14, sessions that share a user share its processes: one that starts many keeps the others from it.",
+  ],
+  B: [
+    "A session that has too many files, or too much in all its folders together, is ended a moment later; tier A never lets it get there.",
+    "What the host mounts below a mounted folder while a session is open appears in the session.",
+    "Reading /proc/locks again and again delays other processes of the machine that lock files.",
+    "Without Landlock, code can write to named pipes of the host in folders that are mounted read-only.",
+    "Where bubblewrap is set-user-ID root, no folder has a quota; without user namespaces, sessions share the number of processes of their user.",
   ],
   C: [
     "Code sees the names, command lines and network connections of other processes of this machine or container in /proc.",

@@ -1,0 +1,1 @@
+"""Sandboxes whose namespaces bubblewrap makes, where it may do what this process may not."""
