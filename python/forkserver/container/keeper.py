@@ -34,7 +34,8 @@ class Standing:
 
 def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Standing:
     """Returns in the fork server, a child of the calling process, which becomes the keeper. Raises users.RangeRefused."""
-    is_root = os.getuid() == 0 and all(libc.effective_capabilities() >> capability & 1 for capability in _NEEDED)
+    is_root = (os.getuid() == 0 and all(libc.effective_capabilities() >> capability & 1 for capability in _NEEDED)
+               and users_module.count(users_module.ids_here()) > 1)  # else it is root in a user namespace of an ordinary user
     folder = _reachable(temporary) if is_root else temporary
     users, ranges, why = _find_users(configured) if is_root else (None, [], "it takes root to give sessions users of their own")
     scratch.remove_stale(folder)
