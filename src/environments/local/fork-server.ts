@@ -11,9 +11,9 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
-import { containerLine, isInContainer } from "../linux-advice.ts";
+import { AS_ANOTHER_USER, containerLine, isInContainer } from "../linux-advice.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
-import { refusedRange, unavailable, type Tier } from "./tier.ts";
+import { refusedRange, unavailable, UNREACHABLE, USE_REACHABLE, type Tier } from "./tier.ts";
 
 export interface ForkServerOptions {
   readonly executable: string;
@@ -192,10 +192,10 @@ function toPath(executable: string): string {
 
 function startFailure(executable: string, why: string): EnvironmentUnavailableError {
   if (why.includes(NO_OTHER_USER)) {
-    const instead = isInContainer()
-      ? containerLine()
-      : "Start it as an ordinary user, or as root with all capabilities";
-    return unavailable(`it is root, and ${NO_OTHER_USER}`, instead);
+    return unavailable(`it is root, and ${NO_OTHER_USER}`, isInContainer() ? containerLine() : AS_ANOTHER_USER);
+  }
+  if (why.includes(UNREACHABLE)) {
+    return unavailable(why.slice(why.indexOf(UNREACHABLE)), isInContainer() ? containerLine() : USE_REACHABLE);
   }
   const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
   return unavailable(`Python at '${executable}' did not start the fork server: ${why}`, fix);

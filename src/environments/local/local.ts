@@ -5,7 +5,13 @@
 // until then sessions start without them rather than wait.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
-import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type {
+  Environment,
+  EnvironmentOptions,
+  EnvironmentReport,
+  SandboxOptions,
+  StrongerTier,
+} from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
@@ -13,11 +19,11 @@ import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, refuseHidden, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { explainAll, isWorthTrying, NOT_STOPPED, requestedTiers, unavailable, type Tier } from "./tier.ts";
+import { explainAll, isWorthTrying, NOT_STOPPED, requestedTiers, toStronger, unavailable, type Tier } from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
-const known = new Map<string, Tier>();
+const known = new Map<string, FoundTier>();
 const NOT_LINUX = "its walls are built from Linux kernel features";
 const NOT_LINUX_FIX =
   process.platform === "win32"
@@ -50,6 +56,7 @@ export class LocalEnvironment implements Environment {
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
   #provenTier: Tier | undefined;
+  #strongerTier: StrongerTier | null = null;
 
   constructor(options: EnvironmentOptions) {
     this.#options = options;
@@ -90,6 +97,7 @@ export class LocalEnvironment implements Environment {
       capabilities: this.capabilities,
       tier: this.#provenTier ?? null,
       notStopped: this.#provenTier === undefined ? [] : NOT_STOPPED[this.#provenTier],
+      strongerTier: this.#provenTier === undefined ? null : this.#strongerTier,
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
       cgroup: hello?.cgroup ?? null,
@@ -166,10 +174,13 @@ export class LocalEnvironment implements Environment {
     if (proc !== undefined) throw unavailable(proc.why, proc.fix);
     const executable = await findInterpreter(this.#options.python);
     const key = JSON.stringify([executable, requested]);
-    const tier = known.get(key) ?? (tiers.length === 1 ? tiers[0] : undefined);
+    const [only] = tiers;
+    const found =
+      known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger: null } : undefined);
     const server =
-      tier === undefined ? await this.#findTier(executable, tiers) : await this.#launch(executable, [], tier);
-    known.set(key, server.tier);
+      found === undefined ? await this.#findTier(executable, tiers) : await this.#launch(executable, [], found.tier);
+    this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
+    known.set(key, { tier: server.tier, stronger: this.#strongerTier });
     this.#servers.add(server);
     this.#current = server;
     if (this.#options.preload.length > 0) this.#upgrading = this.#upgrade(executable, server);
@@ -186,6 +197,7 @@ export class LocalEnvironment implements Environment {
         server = await this.#launch(executable, [], tier);
         const trial = await LocalSandbox.open(server, { mounts: [], limits: this.#options.poolOptions.limits });
         await trial.close();
+        this.#strongerTier = toStronger(failures);
         return server;
       } catch (error) {
         await server?.close();
@@ -222,6 +234,11 @@ export class LocalEnvironment implements Environment {
     await Promise.all(stale.map((sandbox) => sandbox.close()));
     old.retire();
   }
+}
+
+interface FoundTier {
+  readonly tier: Tier;
+  readonly stronger: StrongerTier | null;
 }
 
 function toKey({ mounts, limits }: SandboxOptions): string {

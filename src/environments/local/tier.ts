@@ -3,6 +3,7 @@
 // A tier is tested by using it: a first sandbox builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { StrongerTier } from "../environment.ts";
 import { adviseOn } from "../linux-advice.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
@@ -38,9 +39,16 @@ export function explainFailure(tier: Tier, stage: string, message: string): Envi
   return unavailable(`sandbox tier ${tier} failed to ${stage}: ${message}`, fixFor(stage, message));
 }
 
-/** No tier holds. The fix is that of the strongest. */
+/** No tier holds. The fix for the strongest comes first. */
 export function explainAll(failures: readonly EnvironmentUnavailableError[]): EnvironmentUnavailableError {
-  return unavailable(failures.map(({ why }) => why).join("; "), failures[0]?.fix ?? "");
+  const fixes = new Set(failures.map(({ fix }) => fix));
+  if (fixes.size > 1) fixes.delete(NO_FIX);
+  return unavailable(failures.map(({ why }) => why).join("; "), [...fixes].join("; or: "));
+}
+
+/** Why the strongest tier does not hold, where a weaker one does. */
+export function toStronger([strongest]: readonly EnvironmentUnavailableError[]): StrongerTier | null {
+  return strongest === undefined ? null : { why: strongest.why, fix: strongest.fix };
 }
 
 export function unavailable(why: string, fix: string): EnvironmentUnavailableError {
@@ -61,6 +69,12 @@ export function requestedTiers(requested: string | undefined): readonly Tier[] {
   const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and the known tiers are: ${TIERS.join(", ")}`;
   throw unavailable(why, "Unset RLM_SANDBOX_TIER");
 }
+
+/** As the fork server says it. */
+export const UNREACHABLE = "other users than root cannot reach the folder of the interpreter";
+export const USE_REACHABLE =
+  "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
+const NO_FIX = "Run 'rlm doctor' to see what this machine offers";
 
 /** As the broker says it. */
 const OWNER_NOT_MAPPED = "the owner of the mounted folder cannot be mapped";
@@ -94,9 +108,7 @@ function fixFor(stage: string, message: string): string {
   if (message.includes("before Linux 5.12")) {
     return "Use Linux 5.12 or newer, or start it as the user who owns the folder, not as root";
   }
-  if (message.includes("reach the folder of the interpreter")) {
-    return "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
-  }
+  if (message.includes(UNREACHABLE)) return USE_REACHABLE;
   if (message.includes("no session runs as root")) {
     return "Give the folder to another user (chown -R 1000:1000 FOLDER), or start as an ordinary user who owns it";
   }
@@ -119,5 +131,5 @@ function fixFor(stage: string, message: string): string {
   if (stage === "make pipes" || stage === "open the pipes of a worker") {
     return "Raise the limit of open files (ulimit -n)";
   }
-  return "Run 'rlm doctor' to see what this machine offers";
+  return NO_FIX;
 }
