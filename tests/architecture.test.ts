@@ -86,6 +86,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "forkserver/processes": ["sandbox", "libc", "descriptors"],
   "forkserver/files": ["processes", "libc"],
   "forkserver/container": ["files", "processes", "sandbox", "libc"],
+  "forkserver/seatbelt": ["files", "processes", "pipes", "wakeup", "descriptors", "worker"],
 };
 
 const maxLines = 400;

@@ -4,7 +4,7 @@
 // all its sandboxes have ended and this object cannot be used any more.
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -13,6 +13,8 @@ import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 import { AS_ANOTHER_USER, containerLine, isInContainer } from "../linux-advice.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
+import type { PreparedMount } from "../mounts.ts";
+import { SANDBOX_EXEC, seatbeltProfile } from "./seatbelt.ts";
 import { refusedRange, unavailable, UNREACHABLE, USE_REACHABLE, type Tier } from "./tier.ts";
 
 export interface ForkServerOptions {
@@ -24,13 +26,20 @@ export interface ForkServerOptions {
   readonly users?: UserRange | undefined;
   /** How it confines its sandboxes. */
   readonly tier: Tier;
+  /** The command that confines a process, in tier `seatbelt`. Default: that of macOS. */
+  readonly sandboxExec?: readonly string[] | undefined;
 }
 
 /** What the fork server says of root without capabilities. */
 const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
-/** In tier C it removes the files of its sandboxes, one by one. */
-const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = { A: 2_000, "A-no-landlock": 2_000, C: 20_000 };
+/** In tiers C and seatbelt it removes the files of its sandboxes, one by one. */
+const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = {
+  A: 2_000,
+  "A-no-landlock": 2_000,
+  C: 20_000,
+  seatbelt: 20_000,
+};
 
 /** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
@@ -136,6 +145,17 @@ export class ForkServer {
     return sandbox;
   }
 
+  /** What a sandbox may do, where that is told to the machine as a text. */
+  profileFor(sandbox: number, mounts: readonly PreparedMount[]): string | undefined {
+    const { scratch, folders = [] } = this.hello;
+    if (scratch === undefined) return undefined;
+    return seatbeltProfile({
+      folder: `${scratch}/${sandbox}`,
+      readable: [...folders, realpathSync(pythonFolder())],
+      mounts,
+    });
+  }
+
   send(op: string, sandbox: number, details: object = {}): void {
     if (this.#alive) this.#process.stdin.write(`${JSON.stringify({ op, sandbox, ...details })}\n`);
   }
@@ -164,10 +184,20 @@ export class ForkServer {
 
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServerOptions): ServerProcess {
+function spawnServer(start: ForkServerOptions): ServerProcess {
+  const { executable, preload, cacheFolder, users, tier, sandboxExec = SANDBOX_EXEC } = start;
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
-  const options = { tier, preload, host: process.pid, home: homedir(), scratch: tmpdir(), ...user, ...range };
+  const options = {
+    tier,
+    preload,
+    host: process.pid,
+    home: homedir(),
+    scratch: tmpdir(),
+    sandboxExec,
+    ...user,
+    ...range,
+  };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {

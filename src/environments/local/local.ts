@@ -24,12 +24,6 @@ import { explainAll, isWorthTrying, NOT_STOPPED, requestedTiers, toStronger, una
 const REFILL_DELAY_MS = 20;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
 const known = new Map<string, FoundTier>();
-const NOT_LINUX = "its walls are built from Linux kernel features";
-const NOT_LINUX_FIX =
-  process.platform === "win32"
-    ? "On Windows run it inside WSL 2, or in a Linux container of Docker Desktop"
-    : "Run it on Linux, or in a Linux container";
-
 const CAPABILITIES: Capabilities = {
   fork: true,
   checkpoint: true,
@@ -39,9 +33,28 @@ const CAPABILITIES: Capabilities = {
   languages: ["python"],
 };
 
+/** On macOS: nothing is copied by fork there, and commands are run from Python. */
+const DARWIN_CAPABILITIES: Capabilities = { ...CAPABILITIES, fork: false, checkpoint: false, shell: false };
+
+const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
+const FIX_ELSEWHERE = "Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop";
+const TIER_A_ON_MACOS = {
+  why: "macOS is not Linux",
+  fix: "Run it in a Linux container, such as one of Docker Desktop",
+};
+const ROOT_ON_MACOS = "on macOS code of a session would have the user of the host, which is root";
+
+/** The machine that it runs on; tests stand in for another. */
+export interface Machine {
+  readonly platform: string;
+  readonly isRoot: boolean;
+  readonly sandboxExec?: readonly string[];
+}
+
 export class LocalEnvironment implements Environment {
   readonly name = "local";
-  readonly capabilities = CAPABILITIES;
+  readonly capabilities: Capabilities;
+  readonly #machine: Machine;
   readonly #options: EnvironmentOptions;
   readonly #poolKey: string;
   /** 0 where secrets are hidden: a sandbox that waited would show those that were created meanwhile. */
@@ -58,8 +71,13 @@ export class LocalEnvironment implements Environment {
   #provenTier: Tier | undefined;
   #strongerTier: StrongerTier | null = null;
 
-  constructor(options: EnvironmentOptions) {
+  constructor(
+    options: EnvironmentOptions,
+    machine: Machine = { platform: process.platform, isRoot: process.getuid?.() === 0 },
+  ) {
     this.#options = options;
+    this.#machine = machine;
+    this.capabilities = machine.platform === "darwin" ? DARWIN_CAPABILITIES : CAPABILITIES;
     this.#poolKey = toKey(options.poolOptions);
     this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
   }
@@ -168,15 +186,14 @@ export class LocalEnvironment implements Environment {
 
   async #startFirst(): Promise<ForkServer> {
     const requested = process.env["RLM_SANDBOX_TIER"];
-    const tiers = requestedTiers(requested);
-    if (process.platform !== "linux") throw unavailable(NOT_LINUX, NOT_LINUX_FIX);
-    const proc = whyNoProc();
-    if (proc !== undefined) throw unavailable(proc.why, proc.fix);
+    const { platform } = this.#machine;
+    const tiers = requestedTiers(requested, platform);
+    refuseMachine(this.#machine);
     const executable = await findInterpreter(this.#options.python);
-    const key = JSON.stringify([executable, requested]);
+    const key = JSON.stringify([executable, requested, platform]);
     const [only] = tiers;
-    const found =
-      known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger: null } : undefined);
+    const stronger = platform === "darwin" ? TIER_A_ON_MACOS : null;
+    const found = known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger } : undefined);
     const server =
       found === undefined ? await this.#findTier(executable, tiers) : await this.#launch(executable, [], found.tier);
     this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
@@ -211,7 +228,9 @@ export class LocalEnvironment implements Environment {
   async #launch(executable: string, preload: readonly string[], tier: Tier): Promise<ForkServer> {
     const cacheFolder = dataFolder("python-cache");
     const { users } = this.#options;
-    const server = await ForkServer.start({ executable, preload, cacheFolder, users, tier }, this.#starting.signal);
+    const { sandboxExec } = this.#machine;
+    const options = { executable, preload, cacheFolder, users, tier, sandboxExec };
+    const server = await ForkServer.start(options, this.#starting.signal);
     server.onLessMemory = this.#options.onLessMemory;
     return server;
   }
@@ -234,6 +253,14 @@ export class LocalEnvironment implements Environment {
     await Promise.all(stale.map((sandbox) => sandbox.close()));
     old.retire();
   }
+}
+
+/** Throws EnvironmentUnavailableError where no tier is worth trying. */
+function refuseMachine({ platform, isRoot }: Machine): void {
+  if (platform === "darwin" && isRoot) throw unavailable(ROOT_ON_MACOS, "Start it as an ordinary user");
+  if (platform !== "linux" && platform !== "darwin") throw unavailable(NOT_HERE, FIX_ELSEWHERE);
+  const proc = platform === "linux" ? whyNoProc() : undefined;
+  if (proc !== undefined) throw unavailable(proc.why, proc.fix);
 }
 
 interface FoundTier {

@@ -10,7 +10,10 @@ import type { UserRange } from "../../util/user-range.ts";
 /** From the strongest to the weakest. The first that holds is used. */
 export const TIERS = ["A", "A-no-landlock", "C"] as const;
 
-export type Tier = (typeof TIERS)[number];
+/** Of macOS. */
+const DARWIN_TIERS = ["seatbelt"] as const;
+
+export type Tier = (typeof TIERS | typeof DARWIN_TIERS)[number];
 
 const LANDLOCK = "restrict with Landlock";
 
@@ -27,6 +30,13 @@ export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
     "Code sees the names, command lines and network connections of other processes of this machine or container in /proc.",
     "Code can tell whether a file exists, its size and its owner, if it knows the path.",
     "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
+  ],
+  seatbelt: [
+    "This tier was never tried on macOS: its rules are written from documents, and its supervisor was tried on Linux without them.",
+    "A process that leaves its process group and loses its parent outlives its session, behind the same rules.",
+    "Memory is watched twice a second and not limited by the kernel; processes are not limited.",
+    "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
+    "Sessions have the user of the host.",
   ],
 };
 
@@ -62,11 +72,12 @@ export function refusedRange(range: UserRange | undefined, why: string): Environ
 }
 
 /** The tiers to try, in order. Throws if one is asked for that does not exist. */
-export function requestedTiers(requested: string | undefined): readonly Tier[] {
-  if (requested === undefined || requested === "") return TIERS;
-  const tier = TIERS.find((name) => name === requested);
+export function requestedTiers(requested: string | undefined, platform: string): readonly Tier[] {
+  const known: readonly Tier[] = platform === "darwin" ? DARWIN_TIERS : TIERS;
+  if (requested === undefined || requested === "") return known;
+  const tier = known.find((name) => name === requested);
   if (tier !== undefined) return [tier];
-  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and the known tiers are: ${TIERS.join(", ")}`;
+  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and the known tiers are: ${known.join(", ")}`;
   throw unavailable(why, "Unset RLM_SANDBOX_TIER");
 }
 
