@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from .. import libc
 from ..sandbox.privileged import users as users_module
+from ..sandbox.privileged.cgroups import Parent, find
 from ..sandbox.privileged.users import Users
 from . import scratch
 
@@ -29,6 +30,8 @@ class Standing:
     ranges: list[range]
     why: str | None
     is_root: bool
+    # Where each sandbox gets a memory cgroup. None: none can be made.
+    cgroups: Parent | None = None
     broker: None = None
 
 
@@ -40,20 +43,21 @@ def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Stan
     users, ranges, why = _find_users(configured) if is_root else (None, [], "it takes root to give sessions users of their own")
     scratch.remove_stale(folder)
     base = scratch.make_base(folder, others_enter=is_root)
+    cgroups = find({os.getpid(), host})
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WAKING)
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGTERM)
     fork_server = os.fork() if os.getppid() == host else -1
     if fork_server != 0:
-        _keep(fork_server, base, ranges if users is not None else [])
+        _keep(fork_server, base, ranges if users is not None else [], cgroups)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAKING)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
     if is_root:
         _keep_only(_NEEDED + (libc.CAP_SETPCAP,))
-    return Standing(base, users, ranges, why, is_root)
+    return Standing(base, users, ranges, why, is_root, cgroups)
 
 
-def _keep(fork_server: int, base: scratch.Base, own: list[range]) -> None:
+def _keep(fork_server: int, base: scratch.Base, own: list[range], cgroups: Parent | None) -> None:
     """Never returns."""
     try:
         os.closerange(0, 2)  # the host sees that the fork server ends
@@ -64,6 +68,8 @@ def _keep(fork_server: int, base: scratch.Base, own: list[range]) -> None:
             if pid == 0 and signal.sigwait(_WAKING) == signal.SIGTERM:
                 os.kill(fork_server, signal.SIGKILL)
         base.remove(own)
+        if cgroups is not None:
+            cgroups.remove_all(fork_server)
     finally:
         os._exit(0)
 

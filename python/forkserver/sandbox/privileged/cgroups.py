@@ -122,6 +122,13 @@ class Parent:
         return cgroup
 
 
+    def remove_all(self, maker: int) -> None:
+        """The memory cgroups that a process has made, which has ended, and all its sandboxes."""
+        for name in os.listdir(self.folder):
+            if name.startswith(f"rlm-{maker}-"):
+                Cgroup(self.version, f"{self.folder}/{name}").remove()
+
+
 class Nursery:
     """The cgroups of the sandboxes of one fork server, for its broker.
 
