@@ -93,6 +93,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "forkserver/files": ["processes", "libc"],
   "forkserver/bwrap": ["sandbox", "libc"],
   "forkserver/container": ["files", "processes", "sandbox", "libc"],
+  "forkserver/seatbelt": ["files", "processes", "pipes", "wakeup", "descriptors", "worker"],
 };
 
 const maxLines = 400;

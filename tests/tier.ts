@@ -6,7 +6,7 @@ import { openTestRuntime } from "./open.ts";
 /** Empty where no session can be opened: then tests say why. */
 export const TIER: string = await findTier().catch(() => "");
 /** Whether sessions have a root, processes and users of their own, as in every tier but C. */
-export const hasNamespaces = TIER !== "C";
+const hasNamespaces = TIER !== "C";
 
 /** Skips a test of what tier C does not do, with the reason. */
 export function skipInTierC(context: TestContext, why: string): void {

@@ -1,6 +1,7 @@
 """Starts the fork server: `python3 -I forkserver/__main__.py OPTIONS`. OPTIONS is JSON: {"tier": name, "preload": [...],
 "host": pid, "home": folder, "uid"?: n, "users"?: [first, last], "landlock"?: n}. `uid` is the user to become if this is root; `users`
-are ids for sandboxes; `landlock` is the newest version of Landlock to use.
+are ids for sandboxes; `landlock` is the newest version of Landlock to use. `sandboxExec`, on macOS, is the command that confines a
+process.
 
 Both packages are loaded under private names, so that `import worker` in user code finds the user's own module.
 """
@@ -25,13 +26,18 @@ def main() -> None:
         sys.exit("it is Python %d.%d" % sys.version_info[:2])
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
+    options = json.loads(sys.argv[1])
+    if options["tier"] == "seatbelt":
+        from _rlm_forkserver.seatbelt import supervisor  # type: ignore[import-not-found]
+
+        supervisor.serve(options)
     _load("_rlm_worker", os.path.join(os.path.dirname(here), "worker"))
     from _rlm_forkserver import server  # type: ignore[import-not-found]
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
     sys.pycache_prefix = None  # it was for our own files; other modules have their compiled form beside them
     worker.prepare()
-    server.serve(functools.partial(worker.run, alone=True), json.loads(sys.argv[1]))
+    server.serve(functools.partial(worker.run, alone=True), options)
 
 
 main()

@@ -18,6 +18,7 @@ from .descriptors import close_all
 from .outbox import Outbox
 from .sandbox import interpreter, limits
 from .sandbox.trees import Mount
+from .sandbox.privileged.cgroups import Cgroup
 from .sandbox.privileged.users import Users
 from .server import Sandbox, Server
 
@@ -54,6 +55,7 @@ class ContainerServer(Server):
                        for mount in order["mounts"])
         scratch = self._standing.base.scratch(number)
         user: plans.User | None = None
+        cgroup: Cgroup | None = None
         ends: tuple[socket.socket, ...] = ()
         ours: list[int] = []
         theirs: list[int] = []
@@ -64,11 +66,14 @@ class ContainerServer(Server):
             user = self._choose_user(mounts)
             stage = "make its folder"
             scratches.make(scratch, user.uid, user.gid)
+            stage = "make a cgroup"
+            cgroup = self._make_cgroup(number, sandbox_limits)
             stage = "make pipes"
             ours, theirs = pipes.make(pipes.OF_A_WORKER)
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             supervisor = None if user.is_own else Supervisor(scratch.mark)
-            plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch, supervisor=supervisor, is_root=user.uid == 0)
+            plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch, cgroup=cgroup, supervisor=supervisor,
+                           is_root=user.uid == 0)
             stage = "fork"
             pid = os.fork()
         except Exception as error:
@@ -78,6 +83,8 @@ class ContainerServer(Server):
             if user is not None and user.is_own:
                 self._users_of_sandboxes().put_back(user.uid)
             scratches.remove_made(scratch)
+            if cgroup is not None:
+                cgroup.remove()
             self._fail(number, stage, error)
             return
         if pid == 0:
@@ -90,6 +97,27 @@ class ContainerServer(Server):
         self._plans[number] = plan
         close_all([init_end.detach(), *theirs])
         self._add(number, Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, None, sandbox_limits), plan)
+
+    def _cgroup_version(self) -> int | None:
+        return None if self._standing.cgroups is None else self._standing.cgroups.version
+
+    def _make_cgroup(self, number: int, sandbox_limits: limits.Limits) -> Cgroup | None:
+        if self._standing.cgroups is None:
+            return None
+        cgroup = self._standing.cgroups.make(number)
+        try:
+            cgroup.set_limit(sandbox_limits.cgroup_bytes(1))
+        except OSError:
+            cgroup.remove()
+            raise
+        return cgroup
+
+    def _allow_branch(self, sandbox: Sandbox, branch: int) -> None:
+        super()._allow_branch(sandbox, branch)
+        cgroup = self._plans[self._by_pid[sandbox.pid]].cgroup
+        if len(sandbox.branches) > sandbox.most_branches and cgroup is not None and sandbox.limits is not None:
+            sandbox.most_branches = len(sandbox.branches)
+            cgroup.set_limit(sandbox.limits.cgroup_bytes(sandbox.most_branches))
 
     def _choose_user(self, mounts: tuple[Mount, ...]) -> plans.User:
         """A user of its own; the owner of folders that nobody else can use; or the host's user, if that is not root."""
@@ -133,6 +161,8 @@ class ContainerServer(Server):
             self._clean(cleaning)
             return
         scratches.remove_emptied(cleaning.plan.scratch)
+        if cleaning.plan.cgroup is not None:
+            cleaning.plan.cgroup.remove()
         if cleaning.plan.user.is_own and status == 0:
             self._users_of_sandboxes().give_back(cleaning.init)
         self._send({"event": "closed", "sandbox": cleaning.number})

@@ -10,6 +10,8 @@ from . import libc
 
 def _is_range_fast() -> bool:
     """Whether Python closes a range by one call, which Linux has since 5.9, and not by one for each number."""
+    if sys.platform != "linux":
+        return False
     try:
         libc.syscall(libc.CLOSE_RANGE, 0xFFFFFFFF, 0xFFFFFFFF, 0)
         return sys.version_info >= (3, 11)

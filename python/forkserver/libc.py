@@ -11,8 +11,9 @@ from errno import EPERM
 
 _libc = ctypes.PyDLL(None, use_errno=True)
 # Looked up before the fork: the first access to a function creates an object, in every process that has not inherited it.
+# On macOS this module is imported, and none of it is used.
 _syscall, _prctl, _mount, _umount, _hostname = (
-    _libc.syscall, _libc.prctl, _libc.mount, _libc.umount2, _libc.sethostname)
+    getattr(_libc, name, _libc.syscall) for name in ("syscall", "prctl", "mount", "umount2", "sethostname"))
 _syscall.restype = ctypes.c_long
 
 X86_64 = os.uname().machine == "x86_64"

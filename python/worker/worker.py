@@ -36,6 +36,7 @@ WARM_UP = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9
 BRIEF_NS = 200_000  # too short to start a process unnoticed or to use much memory, so neither is checked
 BRIEF_COUNT = 16  # the CPU clock is read once for this many brief executions in a row
 LONG_NS = 5_000_000  # CPU time of longer executions is not capped at elapsed time: libraries may use several cores
+_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 _MISSING = object()
 _environ = os.environ
 _now = time.perf_counter_ns
@@ -362,4 +363,4 @@ def _leave(outcome: Outcome) -> NoReturn:
 
 
 def _peak_bytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAXRSS_UNIT

@@ -197,6 +197,12 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** Whole sentences for people, without a full stop. */
+export interface StrongerTier {
+  readonly why: string;
+  readonly fix: string;
+}
+
 export interface EnvironmentReport {
   readonly name: string;
   readonly capabilities: Capabilities;
@@ -206,6 +212,8 @@ export interface EnvironmentReport {
   readonly notStopped: readonly string[];
   /** Optional mounts that were left out, and why: whole sentences. */
   readonly notMounted: readonly string[];
+  /** Why no stronger kind can be built here, and how to get it. Null: it is the strongest, no other was tried, or it is not known yet. */
+  readonly strongerTier: StrongerTier | null;
   readonly python: { readonly version: string; readonly executable: string } | null;
   readonly landlock: number | null;
   /** The version of the memory cgroup that each sandbox has. Null: none, or not known yet. */

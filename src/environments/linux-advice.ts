@@ -9,6 +9,7 @@ const UNCONFINED = ["seccomp", "apparmor", "systempaths"].map((name) => `--secur
 const LOAD_PROFILE =
   "where /etc/apparmor.d/bwrap-userns-restrict is missing, apt install apparmor-profiles && " +
   "cp /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && systemctl reload apparmor";
+const CAP_SETUID = 1n << 7n;
 const EPERM = 1;
 const EACCES = 13;
 const ENOSPC = 28;
@@ -20,6 +21,8 @@ const PRIVILEGED = [
   "limit what is counted for its user",
   "make /proc read-only",
 ];
+
+export const AS_ANOTHER_USER = "Start it as an ordinary user, or as root with all capabilities";
 
 /** The fix for a failed step. Undefined: the machine is not the reason. */
 export function adviseOn(stage: string, message: string, inContainer = isInContainer()): string | undefined {
@@ -35,6 +38,7 @@ export function adviseOn(stage: string, message: string, inContainer = isInConta
   if (stage === "fork" && isChroot()) {
     return "The kernel refuses user namespaces in a chroot: use a container or systemd-nspawn for this folder instead of chroot";
   }
+  if (isRootByName()) return AS_ANOTHER_USER;
   if (stage === "fork" && setting("kernel/unprivileged_userns_clone") === "0") {
     return "Allow user namespaces, as root of the machine: sysctl kernel.unprivileged_userns_clone=1";
   }
@@ -42,7 +46,8 @@ export function adviseOn(stage: string, message: string, inContainer = isInConta
     return "Parts of /proc are covered by other mounts, so no other can be made: unmount them (grep ' /proc/' /proc/self/mountinfo)";
   }
   if (stage === "open the pipes of a worker") return;
-  if (stage === "fork" || setting("kernel/apparmor_restrict_unprivileged_userns") === "0") {
+  const restricted = setting("kernel/apparmor_restrict_unprivileged_userns");
+  if (restricted === "0" || (restricted !== "1" && stage === "fork")) {
     return (
       "A system call filter, a security module or a chroot denies user namespaces: start it outside of that, " +
       "or allow unshare, clone and mount there"
@@ -93,6 +98,12 @@ export function containerLine(): string {
 export function isInContainer(): boolean {
   if (existsSync("/.dockerenv") || existsSync("/run/.containerenv") || process.env["container"]) return true;
   return /docker|kubepods|containerd|libpod|lxc/.test(read("/proc/1/cgroup"));
+}
+
+/** Root that has lost its capabilities, such as the right to become another user. */
+function isRootByName(): boolean {
+  const effective = BigInt(`0x${/^CapEff:\s*(\w+)$/m.exec(read("/proc/self/status"))?.[1] ?? "0"}`);
+  return process.getuid?.() === 0 && (effective & CAP_SETUID) === 0n;
 }
 
 function isChroot(): boolean {

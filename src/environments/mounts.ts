@@ -8,7 +8,10 @@ import { findSecrets } from "../util/secret-files.ts";
 import type { Mount } from "./environment.ts";
 
 /** Never mounted whole: the state of the machine, or the files of every user. Most folders in them may be mounted. */
-const NEVER_WHOLE = "/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys".split(" ");
+const NEVER_WHOLE = [
+  ..."/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys".split(" "),
+  ..."/Applications /Library /System /Users /Volumes /private /private/etc /private/tmp /private/var".split(" "), // of macOS
+];
 /** Nothing inside these is ever mounted. */
 const NEVER = ["/dev", "/proc", "/sys"];
 /** Why a path cannot be resolved, by the code of the error. */

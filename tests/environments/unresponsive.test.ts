@@ -47,6 +47,7 @@ test("a worker whose pipes are gone leaves no descriptor open", () => {
 /** A fork server that takes orders and never answers. */
 class SilentServer {
   readonly orders: string[] = [];
+  readonly profileFor = (): undefined => undefined;
   readonly hello = { pid: process.pid };
   readonly endReason = "it does not answer";
 

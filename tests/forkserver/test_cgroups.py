@@ -1,5 +1,6 @@
 """Where memory cgroups of sandboxes are made: by the kernel's texts, and in a tree of files that stands for version 2."""
 
+import errno
 import os
 import sys
 import tempfile
@@ -88,6 +89,119 @@ class Delegated(unittest.TestCase):
         self.give("cgroup.subtree_control", "memory")
         leaf = f"{self.folder}/{cgroups.LEAF}"
         self.assertEqual(cgroups._delegated(leaf, set()), cgroups.Parent(2, self.folder))
+
+
+class FakeKernel:
+    """A tree of files that behaves like a cgroup2 mount where it matters: a new cgroup has its files, a process is in one cgroup,
+    controllers are enabled in a cgroup without processes only, and a cgroup with processes cannot be removed."""
+
+    FILES = {"cgroup.procs": "", "cgroup.controllers": "", "cgroup.subtree_control": ""}
+    OF_MEMORY = {"memory.max": "max", "memory.swap.max": "max", "memory.events": "oom 0\noom_kill 0\n"}
+
+    def __init__(self, root):
+        self.root = root
+        self.real = {"mkdir": os.mkdir, "rmdir": os.rmdir, "_write": cgroups._write}
+
+    def make(self, path, controllers=None):
+        self.real["mkdir"](path)
+        parent = os.path.dirname(path)
+        enabled = self.read(f"{parent}/cgroup.subtree_control").split() if controllers is None else controllers
+        files = {**self.FILES, "cgroup.controllers": " ".join(enabled)}
+        files.update(self.OF_MEMORY if "memory" in enabled else {})
+        files.update({"cpu.weight": "100"} if "cpu" in enabled else {})
+        for name, content in files.items():
+            with open(f"{path}/{name}", "w") as file:
+                file.write(content)
+
+    def remove(self, path):
+        if self.read(f"{path}/cgroup.procs").split():
+            raise OSError(errno.EBUSY, "it has processes")
+        for name in os.listdir(path):
+            os.unlink(f"{path}/{name}")
+        self.real["rmdir"](path)
+
+    def write(self, path, text):
+        folder, name = os.path.split(path)
+        if name == "cgroup.procs":
+            if self.read(f"{folder}/cgroup.subtree_control").split():
+                raise OSError(errno.EBUSY, "it is no leaf")
+            self.move(text, folder)
+        elif name == "cgroup.subtree_control":
+            if self.read(f"{folder}/cgroup.procs").split():
+                raise OSError(errno.EBUSY, "it has processes")
+            self.real["_write"](path, " ".join(part.lstrip("+") for part in text.split()))
+        else:
+            os.truncate(path, 0)  # the kernel keeps a value, not bytes
+            self.real["_write"](path, text)
+
+    def move(self, pid, folder):
+        for parent, _, names in os.walk(self.root):
+            if "cgroup.procs" in names:
+                pids = [other for other in self.read(f"{parent}/cgroup.procs").split() if other != pid]
+                with open(f"{parent}/cgroup.procs", "w") as file:
+                    file.write("".join(f"{other}\n" for other in pids + [pid] * (parent == folder)))
+
+    def read(self, path):
+        with open(path) as file:
+            return file.read()
+
+
+class Version2(unittest.TestCase):
+    """From the texts of the kernel to the cgroup of a sandbox, on a tree that stands for a cgroup delegated to an ordinary user."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.mount = f"{folder.name}/cgroup"
+        self.own = f"{self.mount}/service"
+        self.kernel = FakeKernel(self.mount)
+        self.kernel.make(self.mount, ["cpu", "memory"])
+        self.kernel.make(self.own, ["cpu", "memory", "pids"])
+        for pid in ("11", "12"):
+            self.kernel.move(pid, self.own)
+        self.proc = f"{folder.name}/proc"
+        os.mkdir(self.proc)
+        for name, text in (("cgroup", "0::/service\n"), ("mountinfo", V2_MOUNT.format(root="/", at=self.mount))):
+            with open(f"{self.proc}/{name}", "w") as file:
+                file.write(text)
+        for patch in (mock.patch.object(cgroups.os, "mkdir", lambda path, mode=0o777: self.kernel.make(path)),
+                      mock.patch.object(cgroups.os, "rmdir", self.kernel.remove),
+                      mock.patch.object(cgroups, "_write", self.kernel.write),
+                      mock.patch.object(cgroups, "_is_delegated", lambda folder: folder == self.own)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def members(self, folder):
+        return self.kernel.read(f"{folder}/cgroup.procs").split()
+
+    def test_a_sandbox_is_born_in_a_cgroup_with_its_limit(self):
+        parent = cgroups.find({11, 12}, self.proc)
+        self.assertEqual(parent, cgroups.Parent(2, self.own))
+        self.assertEqual((self.members(self.own), self.members(f"{self.own}/{cgroups.LEAF}")), ([], ["11", "12"]))
+        nursery = cgroups.Nursery(parent, 12)
+        waiting = next(f"{self.own}/{name}" for name in os.listdir(self.own) if name.startswith("rlm-") and name != cgroups.LEAF)
+        self.assertEqual(self.members(waiting), ["12"])
+        self.kernel.move("12", waiting)
+        with open(f"{waiting}/cgroup.procs", "a") as file:
+            file.write("13\n")  # a child is born where its parent is
+        cgroup = nursery.take_in(13, 1 << 26)
+        nursery.prepare()
+        self.assertEqual((cgroup.folder, self.members(waiting)), (waiting, ["13"]))
+        self.assertEqual([self.kernel.read(f"{waiting}/{name}") for name in ("memory.max", "memory.swap.max", "cpu.weight")],
+                         [str(1 << 26), "0", "50"])
+        late = nursery.take_in(14, 1 << 26)  # it was born elsewhere, and is moved
+        self.assertEqual(self.members(late.folder), ["14"])
+        for pid in ("12", "13", "14"):
+            self.kernel.move(pid, f"{self.own}/{cgroups.LEAF}")
+        nursery.end()
+        self.assertEqual([name for name in os.listdir(self.own) if os.path.isdir(f"{self.own}/{name}")], [cgroups.LEAF])
+
+    def test_without_a_delegated_cgroup_there_is_none(self):
+        self.assertIsNone(cgroups.find({11}, self.proc))  # 12 is somebody else's
+        with open(f"{self.own}/cgroup.controllers", "w") as file:
+            file.write("pids")
+        self.assertIsNone(cgroups.find({11, 12}, self.proc))
+        self.assertEqual(self.members(self.own), ["11", "12"])
 
 
 class Processors(unittest.TestCase):

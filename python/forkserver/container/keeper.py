@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from .. import libc
 from ..sandbox.privileged import users as users_module
+from ..sandbox.privileged.cgroups import Parent, find
 from ..sandbox.privileged.users import Users
 from . import scratch
 
@@ -29,6 +30,8 @@ class Standing:
     ranges: list[range]
     why: str | None
     is_root: bool
+    # Where each sandbox gets a memory cgroup. None: none can be made.
+    cgroups: Parent | None = None
     broker: None = None
 
 
@@ -40,19 +43,20 @@ def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Stan
     folder = _reachable(temporary) if is_root else temporary
     scratch.remove_stale(folder)
     base = scratch.make_base(folder, others_enter=is_root)
+    cgroups = find({os.getpid(), host})
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WAKING)
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGTERM)
     fork_server = os.fork() if os.getppid() == host else -1
     if fork_server != 0:
-        _keep(fork_server, base, ranges if users is not None else [])
+        _keep(fork_server, base, ranges if users is not None else [], cgroups)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAKING)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
     _keep_only((*_NEEDED, libc.CAP_SETPCAP) if is_root else (libc.CAP_SETPCAP,))
-    return Standing(base, users, ranges, why, is_root)
+    return Standing(base, users, ranges, why, is_root, cgroups)
 
 
-def _keep(fork_server: int, base: scratch.Base, own: list[range]) -> None:
+def _keep(fork_server: int, base: scratch.Base, own: list[range], cgroups: Parent | None) -> None:
     """Never returns."""
     try:
         os.closerange(0, 2)  # the host sees that the fork server ends
@@ -63,6 +67,8 @@ def _keep(fork_server: int, base: scratch.Base, own: list[range]) -> None:
             if pid == 0 and signal.sigwait(_WAKING) == signal.SIGTERM:
                 os.kill(fork_server, signal.SIGKILL)
         base.remove(own)
+        if cgroups is not None:
+            cgroups.remove_all(fork_server)
     finally:
         os._exit(0)
 

@@ -13,6 +13,7 @@ from typing import Callable
 from .. import libc
 from ..processes import proc
 from ..sandbox import checks, interpreter, landlock, limits, seccomp
+from ..sandbox.privileged.cgroups import Cgroup
 from ..sandbox.namespaces import Confined, forget_capabilities
 from ..sandbox.trees import Mount, open_exact
 from . import member_filter
@@ -52,6 +53,7 @@ class Plan:
     user: User = User(-1, -1, False)
     mounts: tuple[Mount, ...] = ()
     scratch: Scratch = Scratch("", 0)
+    cgroup: Cgroup | None = None
     # Whether it has the user of root (root_files.py). Then folders of the system that can be listed, beside those that can be read.
     is_root: bool = False
     listed: tuple[str, ...] = ()
@@ -86,6 +88,11 @@ class Plan:
     def confine(self, stage: Callable[[str], None]) -> Confined:
         """Confines the calling process, which has just been forked. `stage(name)` is called before each step."""
         user = self.user
+        events: int | None = None
+        if self.cgroup is not None:
+            stage("join a cgroup")
+            self.cgroup.add(0)  # the calling process
+            events = self.cgroup.open_events()
         stage("become a group of processes")
         os.setpgid(0, 0)
         libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
@@ -117,7 +124,7 @@ class Plan:
         seccomp.install(self.filters[self.supervisor is not None])
         stage("find itself confined")
         checks.check_container(user.uid, user.gid, user.is_own, os.path.dirname(self.scratch.folder))
-        return Confined(None, None)
+        return Confined(events, None)
 
     def become_member(self, session_limits: limits.Limits) -> None:
         """For a worker or a command: its limits, and a second filter on top of the init's."""

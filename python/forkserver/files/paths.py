@@ -14,7 +14,8 @@ from typing import NamedTuple
 MAX_LINKS = 40
 MAX_DEPTH = 256
 
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_HAS_O_PATH = hasattr(os, "O_PATH")  # macOS has none, so it opens folders for reading
+_FOLDER = (os.O_PATH if _HAS_O_PATH else os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class OutsideRoot(Exception):
@@ -38,6 +39,9 @@ class Root:
 
     def __init__(self, name: str) -> None:
         self._name = os.fsencode(name).rstrip(b"/")
+        if not _HAS_O_PATH:  # a session may not read the folders above its own, and cannot rename them
+            self._fd = os.open(self._name, _FOLDER)
+            return
         self._fd = os.open("/", _FOLDER)
         for part in _split(self._name):
             self._fd = os.open(part, _FOLDER, dir_fd=self._fd)

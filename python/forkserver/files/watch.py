@@ -5,10 +5,12 @@ which is passed on as `overflow`. The same is sent for a folder that cannot be w
 """
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
 import struct
+import sys
 from typing import NamedTuple
 
 from .. import libc
@@ -37,6 +39,8 @@ def temporary_name(unique: str) -> bytes:
 
 def watch(root: Root, request: dict, channel: Channel) -> None:
     """Sends `ready`, then every change, until the host closes its end or the folder is gone."""
+    if sys.platform != "linux":
+        raise OSError(errno.EOPNOTSUPP, "Folders can be watched on Linux only")
     _Watch(root, root.find(request["path"]), request["recursive"], channel).run()
 
 

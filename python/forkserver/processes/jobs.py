@@ -117,7 +117,7 @@ class Jobs:
         try:
             if len(self._numbers) >= MAX_JOBS:
                 raise OSError("too many at once")
-            self._fork(number, pipes, lambda: _serve(work, Channel(*pipes)))
+            self._fork(number, pipes, lambda: serve(work, Channel(*pipes)))
         except OSError as error:
             self._send({"event": "job-end", "job": number, "why": str(error)})
 
@@ -162,7 +162,7 @@ class Jobs:
         )
 
 
-def _serve(work: Work, channel: Channel) -> None:
+def serve(work: Work, channel: Channel) -> None:
     try:
         work(channel.line(), channel)
         channel.flush()

@@ -5,6 +5,7 @@ import array
 from typing import List, Optional, Tuple
 
 MAX_FDS = 6
+_CLOSE_ON_EXEC = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)  # macOS has none
 
 
 class ControlSocket:
@@ -20,7 +21,7 @@ class ControlSocket:
         self._socket.settimeout(seconds)
         fds = array.array("i")
         space = _socket.CMSG_SPACE(MAX_FDS * fds.itemsize)
-        message, ancillary, _, _ = self._socket.recvmsg(16384, space, _socket.MSG_CMSG_CLOEXEC)
+        message, ancillary, _, _ = self._socket.recvmsg(16384, space, _CLOSE_ON_EXEC)
         for level, kind, data in ancillary:
             if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
                 fds.frombytes(data[: len(data) - len(data) % fds.itemsize])

@@ -202,5 +202,7 @@ def _confine(timeout_ms: int) -> None:
 
 
 def _data_bytes() -> int:
+    if sys.platform == "darwin":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in bytes there
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[5]) * resource.getpagesize()

@@ -188,7 +188,9 @@ def _read(pid: int) -> Optional[Process]:
 
 
 def _has_children() -> bool:
-    """Whether there is any child, alive or a zombie. Works without /proc."""
+    """Whether there is any child, alive or a zombie. Works without /proc; Python before 3.13 cannot tell on macOS, so there may be."""
+    if not hasattr(os, "waitid"):
+        return True
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return True

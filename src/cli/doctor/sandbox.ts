@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { openRuntime } from "../../runtime.ts";
 import type { EnvironmentReport } from "../../environments/environment.ts";
+import { describeTier } from "../io/describe-tier.ts";
 import { ok, warn, type Finding } from "./finding.ts";
 
 /** Kernel settings that decide whether an unprivileged user can build a sandbox. */
@@ -42,9 +43,9 @@ function python({ python: found }: EnvironmentReport): Finding {
   return warn(check, `${text}, by way of the script ${shim}`, fix);
 }
 
-function gaps({ tier, notStopped }: EnvironmentReport): Finding[] {
-  const fix = "Tier A stops this: RLM_SANDBOX_TIER=A rlm doctor tells what it lacks here";
-  return notStopped.length === 0 ? [] : [warn("sandbox", `tier ${tier} is weaker: ${notStopped.join(" ")}`, fix)];
+function gaps(report: EnvironmentReport): Finding[] {
+  const [found, fix] = describeTier(report);
+  return found === undefined || fix === undefined ? [] : [warn("sandbox", found, fix)];
 }
 
 function environment({ name, capabilities }: EnvironmentReport): Finding {

@@ -14,6 +14,7 @@ import { resolveMounts } from "../../environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT } from "../../environments/registry.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
+import { describeTier } from "../io/describe-tier.ts";
 import { findModel } from "./mcp-model.ts";
 import { planFiles } from "./open-files.ts";
 import { openLogAt } from "./open-log.ts";
@@ -75,12 +76,14 @@ export async function serve(flags: ServeArguments): Promise<number> {
 }
 
 function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, warning: string | undefined): string {
-  const { name, tier, python } = runtime.report();
+  const report = runtime.report();
+  const { name, tier, python } = report;
   return [
     `listening ${url}`,
     `curl -s ${url}/process/interpreter/execute -H ${authorization(token)} -d '{"code":"print(6*7)"}'`,
     `every route: ${url}/v1/docs`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
+    ...describeTier(report),
     ...(warning === undefined ? [] : [warning]),
     describeToken(token),
     "",

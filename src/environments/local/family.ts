@@ -62,9 +62,10 @@ export class Family {
   /** Builds the sandbox. Resolves when its first worker is ready. A sandbox without a worker is closed. */
   async open(mounts: readonly PreparedMount[]): Promise<{ member: Member; worker: LocalWorker }> {
     const limits = this.#limits;
+    const profile = this.#server.profileFor(this.#sandbox, mounts);
     try {
       const worker = await this.#branches.startFirst(() =>
-        this.#send("open", { mounts: mounts.map(toMessage), limits }),
+        this.#send("open", { mounts: mounts.map(toMessage), limits, profile }),
       );
       return { member: this.#join(this.#folders.work), worker };
     } catch (error) {

@@ -20,6 +20,10 @@ export interface Hello {
   readonly users: UserRange | { readonly why: string };
   readonly threads: number;
   readonly modules: readonly string[];
+  /** On macOS: the folders of the interpreter, the folder in which each sandbox has one, and that of the pipes, each named by its number. */
+  readonly folders?: readonly string[];
+  readonly scratch?: string;
+  readonly pipes?: string;
 }
 
 /** Its first and last message: the range of users that it was given cannot be used. */

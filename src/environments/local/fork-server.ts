@@ -4,7 +4,7 @@
 // all its sandboxes have ended and this object cannot be used any more.
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -12,9 +12,11 @@ import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 import { findBubblewrap } from "../bubblewrap.ts";
-import { containerLine, isInContainer } from "../linux-advice.ts";
+import { AS_ANOTHER_USER, containerLine, isInContainer } from "../linux-advice.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
-import { refusedRange, unavailable, type Tier } from "./tier.ts";
+import type { PreparedMount } from "../mounts.ts";
+import { SANDBOX_EXEC, seatbeltProfile } from "./seatbelt.ts";
+import { refusedRange, unavailable, UNREACHABLE, USE_REACHABLE, type Tier } from "./tier.ts";
 
 export interface ForkServerOptions {
   readonly executable: string;
@@ -25,13 +27,21 @@ export interface ForkServerOptions {
   readonly users?: UserRange | undefined;
   /** How it confines its sandboxes. */
   readonly tier: Tier;
+  /** The command that confines a process, in tier `seatbelt`. Default: that of macOS. */
+  readonly sandboxExec?: readonly string[] | undefined;
 }
 
 /** What the fork server says of root without capabilities. */
 const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
-/** In tier C it removes the files of its sandboxes, one by one. */
-const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = { A: 2_000, "A-no-landlock": 2_000, B: 2_000, C: 20_000 };
+/** In tiers C and seatbelt it removes the files of its sandboxes, one by one. */
+const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = {
+  A: 2_000,
+  "A-no-landlock": 2_000,
+  B: 2_000,
+  C: 20_000,
+  seatbelt: 20_000,
+};
 
 /** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
@@ -137,6 +147,17 @@ export class ForkServer {
     return sandbox;
   }
 
+  /** What a sandbox may do, where that is told to the machine as a text. */
+  profileFor(sandbox: number, mounts: readonly PreparedMount[]): string | undefined {
+    const { scratch, folders = [] } = this.hello;
+    if (scratch === undefined) return undefined;
+    return seatbeltProfile({
+      folder: `${scratch}/${sandbox}`,
+      readable: [...folders, realpathSync(pythonFolder())],
+      mounts,
+    });
+  }
+
   send(op: string, sandbox: number, details: object = {}): void {
     if (this.#alive) this.#process.stdin.write(`${JSON.stringify({ op, sandbox, ...details })}\n`);
   }
@@ -165,14 +186,15 @@ export class ForkServer {
 
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServerOptions): ServerProcess {
+function spawnServer(start: ForkServerOptions): ServerProcess {
+  const { executable, preload, cacheFolder, users, tier, sandboxExec = SANDBOX_EXEC } = start;
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
   // For tests: an older kernel, as far as Landlock is concerned.
   const newest = Number.parseInt(process.env["RLM_SANDBOX_LANDLOCK"] ?? "", 10);
   const landlock = Number.isInteger(newest) ? { landlock: newest } : {};
   const program = tier === "B" ? { bwrap: requireBubblewrap() } : {};
-  const place = { host: process.pid, home: homedir(), scratch: tmpdir() };
+  const place = { host: process.pid, home: homedir(), scratch: tmpdir(), sandboxExec };
   const options = { tier, preload, ...place, ...user, ...range, ...landlock, ...program };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
@@ -204,10 +226,10 @@ function toPath(executable: string): string {
 
 function startFailure(executable: string, why: string): EnvironmentUnavailableError {
   if (why.includes(NO_OTHER_USER)) {
-    const instead = isInContainer()
-      ? containerLine()
-      : "Start it as an ordinary user, or as root with all capabilities";
-    return unavailable(`it is root, and ${NO_OTHER_USER}`, instead);
+    return unavailable(`it is root, and ${NO_OTHER_USER}`, isInContainer() ? containerLine() : AS_ANOTHER_USER);
+  }
+  if (why.includes(UNREACHABLE)) {
+    return unavailable(why.slice(why.indexOf(UNREACHABLE)), isInContainer() ? containerLine() : USE_REACHABLE);
   }
   const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
   return unavailable(`Python at '${executable}' did not start the fork server: ${why}`, fix);

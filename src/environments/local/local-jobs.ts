@@ -95,7 +95,7 @@ class LocalJob implements Job {
     const [input, output] = fds as [number, number];
     this.#kill = kill;
     try {
-      const opened = openPipes(server.hello.pid, [
+      const opened = openPipes(server.hello, [
         [input, "write"],
         [output, "read"],
       ]);

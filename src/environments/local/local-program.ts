@@ -86,7 +86,7 @@ export class LocalProgram implements Program {
   attach(server: ForkServer, sandbox: number, fds: readonly number[]): void {
     try {
       const opened = openPipes(
-        server.hello.pid,
+        server.hello,
         fds.map((fd, index) => [fd, index === 0 ? "write" : "read"]),
       );
       const [input, stdout, stderr] = opened as [number, number, number];

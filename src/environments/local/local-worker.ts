@@ -43,7 +43,7 @@ export class LocalWorker implements Worker {
     this.#sandbox = sandbox;
     this.branch = branch;
     const opened = openPipes(
-      server.hello.pid,
+      server.hello,
       fds.map((fd, index) => [fd, index < 2 ? "write" : "read"]),
     );
     const [commands, aside, events, ...output] = opened as [number, number, number, number, number];
@@ -129,7 +129,7 @@ export class LocalWorker implements Worker {
   replaceOutput(fds: readonly number[]): void {
     const old = this.#output;
     const opened = openPipes(
-      this.#server.hello.pid,
+      this.#server.hello,
       fds.map((fd) => [fd, "read"]),
     );
     this.#output = this.#readOutput(opened);

@@ -5,7 +5,13 @@
 // until then sessions start without them rather than wait.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
-import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type {
+  Environment,
+  EnvironmentOptions,
+  EnvironmentReport,
+  SandboxOptions,
+  StrongerTier,
+} from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
@@ -13,17 +19,11 @@ import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { explainAll, isWorthTrying, notStoppedBy, requestedTiers, unavailable, type Tier } from "./tier.ts";
+import { explainAll, isWorthTrying, notStoppedBy, requestedTiers, toStronger, unavailable, type Tier } from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
-const known = new Map<string, Tier>();
-const NOT_LINUX = "its walls are built from Linux kernel features";
-const NOT_LINUX_FIX =
-  process.platform === "win32"
-    ? "On Windows run it inside WSL 2, or in a Linux container of Docker Desktop"
-    : "Run it on Linux, or in a Linux container";
-
+const known = new Map<string, FoundTier>();
 const CAPABILITIES: Capabilities = {
   fork: true,
   checkpoint: true,
@@ -33,9 +33,28 @@ const CAPABILITIES: Capabilities = {
   languages: ["python"],
 };
 
+/** On macOS: nothing is copied by fork there, and commands are run from Python. */
+const DARWIN_CAPABILITIES: Capabilities = { ...CAPABILITIES, fork: false, checkpoint: false, shell: false };
+
+const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
+const FIX_ELSEWHERE = "Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop";
+const TIER_A_ON_MACOS = {
+  why: "macOS is not Linux",
+  fix: "Run it in a Linux container, such as one of Docker Desktop",
+};
+const ROOT_ON_MACOS = "on macOS code of a session would have the user of the host, which is root";
+
+/** The machine that it runs on; tests stand in for another. */
+export interface Machine {
+  readonly platform: string;
+  readonly isRoot: boolean;
+  readonly sandboxExec?: readonly string[];
+}
+
 export class LocalEnvironment implements Environment {
   readonly name = "local";
-  readonly capabilities = CAPABILITIES;
+  readonly capabilities: Capabilities;
+  readonly #machine: Machine;
   readonly #options: EnvironmentOptions;
   readonly #poolKey: string;
   /** 0 where secrets are hidden: a sandbox that waited would show those that were created meanwhile. */
@@ -51,9 +70,15 @@ export class LocalEnvironment implements Environment {
   #closed = false;
   #provenTier: Tier | undefined;
   readonly #notMounted = new Set<string>();
+  #strongerTier: StrongerTier | null = null;
 
-  constructor(options: EnvironmentOptions) {
+  constructor(
+    options: EnvironmentOptions,
+    machine: Machine = { platform: process.platform, isRoot: process.getuid?.() === 0 },
+  ) {
     this.#options = options;
+    this.#machine = machine;
+    this.capabilities = machine.platform === "darwin" ? DARWIN_CAPABILITIES : CAPABILITIES;
     this.#poolKey = toKey(options.poolOptions);
     this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
   }
@@ -94,6 +119,7 @@ export class LocalEnvironment implements Environment {
         this.#provenTier === undefined
           ? []
           : notStoppedBy(this.#provenTier, hello !== undefined && "why" in hello.users),
+      strongerTier: this.#provenTier === undefined ? null : this.#strongerTier,
       notMounted: [...this.#notMounted],
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
@@ -167,16 +193,18 @@ export class LocalEnvironment implements Environment {
 
   async #startFirst(): Promise<ForkServer> {
     const requested = process.env["RLM_SANDBOX_TIER"];
-    const tiers = requestedTiers(requested);
-    if (process.platform !== "linux") throw unavailable(NOT_LINUX, NOT_LINUX_FIX);
-    const proc = whyNoProc();
-    if (proc !== undefined) throw unavailable(proc.why, proc.fix);
+    const { platform } = this.#machine;
+    const tiers = requestedTiers(requested, platform);
+    refuseMachine(this.#machine);
     const executable = await findInterpreter(this.#options.python);
-    const key = JSON.stringify([executable, requested]);
-    const tier = known.get(key) ?? (tiers.length === 1 ? tiers[0] : undefined);
+    const key = JSON.stringify([executable, requested, platform]);
+    const [only] = tiers;
+    const stronger = platform === "darwin" ? TIER_A_ON_MACOS : null;
+    const found = known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger } : undefined);
     const server =
-      tier === undefined ? await this.#findTier(executable, tiers) : await this.#launch(executable, [], tier);
-    known.set(key, server.tier);
+      found === undefined ? await this.#findTier(executable, tiers) : await this.#launch(executable, [], found.tier);
+    this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
+    known.set(key, { tier: server.tier, stronger: this.#strongerTier });
     this.#servers.add(server);
     this.#current = server;
     // In tier B each sandbox is a new interpreter, which has nothing of its fork server's.
@@ -194,6 +222,7 @@ export class LocalEnvironment implements Environment {
         server = await this.#launch(executable, [], tier);
         const trial = await LocalSandbox.open(server, { mounts: [], limits: this.#options.poolOptions.limits });
         await trial.close();
+        this.#strongerTier = toStronger(failures);
         return server;
       } catch (error) {
         await server?.close();
@@ -207,7 +236,9 @@ export class LocalEnvironment implements Environment {
   async #launch(executable: string, preload: readonly string[], tier: Tier): Promise<ForkServer> {
     const cacheFolder = dataFolder("python-cache");
     const { users } = this.#options;
-    const server = await ForkServer.start({ executable, preload, cacheFolder, users, tier }, this.#starting.signal);
+    const { sandboxExec } = this.#machine;
+    const options = { executable, preload, cacheFolder, users, tier, sandboxExec };
+    const server = await ForkServer.start(options, this.#starting.signal);
     server.onLessMemory = this.#options.onLessMemory;
     return server;
   }
@@ -230,6 +261,19 @@ export class LocalEnvironment implements Environment {
     await Promise.all(stale.map((sandbox) => sandbox.close()));
     old.retire();
   }
+}
+
+/** Throws EnvironmentUnavailableError where no tier is worth trying. */
+function refuseMachine({ platform, isRoot }: Machine): void {
+  if (platform === "darwin" && isRoot) throw unavailable(ROOT_ON_MACOS, "Start it as an ordinary user");
+  if (platform !== "linux" && platform !== "darwin") throw unavailable(NOT_HERE, FIX_ELSEWHERE);
+  const proc = platform === "linux" ? whyNoProc() : undefined;
+  if (proc !== undefined) throw unavailable(proc.why, proc.fix);
+}
+
+interface FoundTier {
+  readonly tier: Tier;
+  readonly stronger: StrongerTier | null;
 }
 
 function toKey({ mounts, limits }: SandboxOptions): string {

@@ -1,10 +1,12 @@
 // The host's ends of a worker's pipes.
 //
-// The fork server makes the pipes and the host opens its ends through /proc, so they never have a name on disk. All readers
+// The fork server makes the pipes and the host opens its ends through /proc, so they never have a name on disk; on macOS they have
+// one until then. All readers
 // share one buffer, because a chunk is handled before the next read. Writes go to the pipe synchronously, without a trip
 // through the event loop, and fall back to a stream when the pipe is full.
 
 import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
+import type { Hello } from "./fork-server-messages.ts";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
 const READ_BYTES = 64 * 1024;
@@ -18,12 +20,12 @@ const drained = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** Opens the host's ends of several pipes, or none. A sandbox may have ended, and its pipes with it. */
 export function openPipes(
-  serverPid: number,
+  server: Pick<Hello, "pid" | "pipes">,
   pipes: readonly (readonly [fd: number, direction: "read" | "write"])[],
 ): number[] {
   const opened: number[] = [];
   try {
-    for (const [fd, direction] of pipes) opened.push(openPipe(serverPid, fd, direction));
+    for (const [fd, direction] of pipes) opened.push(openPipe(server, fd, direction));
   } catch (error) {
     for (const fd of opened) closeSync(fd);
     throw error;
@@ -31,9 +33,9 @@ export function openPipes(
   return opened;
 }
 
-function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
+function openPipe({ pid, pipes }: Pick<Hello, "pid" | "pipes">, fd: number, direction: "read" | "write"): number {
   const flags = direction === "read" ? constants.O_RDONLY : constants.O_WRONLY;
-  return openSync(`/proc/${serverPid}/fd/${fd}`, flags | constants.O_NONBLOCK);
+  return openSync(pipes === undefined ? `/proc/${pid}/fd/${fd}` : `${pipes}/${fd}`, flags | constants.O_NONBLOCK);
 }
 
 /** Receives the first `length` bytes of a buffer that is valid only during the call. */

@@ -3,13 +3,17 @@
 // A tier is tested by using it: a first sandbox builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { StrongerTier } from "../environment.ts";
 import { adviseOn } from "../linux-advice.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
 /** From the strongest to the weakest. The first that holds is used. */
 export const TIERS = ["A", "A-no-landlock", "B", "C"] as const;
 
-export type Tier = (typeof TIERS)[number];
+/** Of macOS. */
+const DARWIN_TIERS = ["seatbelt"] as const;
+
+export type Tier = (typeof TIERS | typeof DARWIN_TIERS)[number];
 
 const LANDLOCK = "restrict with Landlock";
 
@@ -34,6 +38,13 @@ const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
     "Code can tell whether a file exists, its size and its owner, if it knows the path.",
     "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
   ],
+  seatbelt: [
+    "This tier was never tried on macOS: its rules are written from documents, and its supervisor was tried on Linux without them.",
+    "A process that leaves its process group and loses its parent outlives its session, behind the same rules.",
+    "Memory is watched twice a second and not limited by the kernel; processes are not limited.",
+    "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
+    "Sessions have the user of the host.",
+  ],
 };
 
 /** In tier C, where each session has a user of its own, and where sessions share the user of the host. */
@@ -57,9 +68,16 @@ export function explainFailure(tier: Tier, stage: string, message: string): Envi
   return unavailable(`sandbox tier ${tier} failed to ${stage}: ${message}`, fixFor(stage, message));
 }
 
-/** No tier holds. The fix is that of the strongest. */
+/** No tier holds. The fix for the strongest comes first. */
 export function explainAll(failures: readonly EnvironmentUnavailableError[]): EnvironmentUnavailableError {
-  return unavailable(failures.map(({ why }) => why).join("; "), failures[0]?.fix ?? "");
+  const fixes = new Set(failures.map(({ fix }) => fix));
+  if (fixes.size > 1) fixes.delete(NO_FIX);
+  return unavailable(failures.map(({ why }) => why).join("; "), [...fixes].join("; or: "));
+}
+
+/** Why the strongest tier does not hold, where a weaker one does. */
+export function toStronger([strongest]: readonly EnvironmentUnavailableError[]): StrongerTier | null {
+  return strongest === undefined ? null : { why: strongest.why, fix: strongest.fix };
 }
 
 export function unavailable(why: string, fix: string): EnvironmentUnavailableError {
@@ -73,13 +91,20 @@ export function refusedRange(range: UserRange | undefined, why: string): Environ
 }
 
 /** The tiers to try, in order. Throws if one is asked for that does not exist. */
-export function requestedTiers(requested: string | undefined): readonly Tier[] {
-  if (requested === undefined || requested === "") return TIERS;
-  const tier = TIERS.find((name) => name === requested);
+export function requestedTiers(requested: string | undefined, platform: string): readonly Tier[] {
+  const known: readonly Tier[] = platform === "darwin" ? DARWIN_TIERS : TIERS;
+  if (requested === undefined || requested === "") return known;
+  const tier = known.find((name) => name === requested);
   if (tier !== undefined) return [tier];
-  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and the known tiers are: ${TIERS.join(", ")}`;
+  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and the known tiers are: ${known.join(", ")}`;
   throw unavailable(why, "Unset RLM_SANDBOX_TIER");
 }
+
+/** As the fork server says it. */
+export const UNREACHABLE = "other users than root cannot reach the folder of the interpreter";
+export const USE_REACHABLE =
+  "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
+const NO_FIX = "Run 'rlm doctor' to see what this machine offers";
 
 /** As the broker says it. */
 const OWNER_NOT_MAPPED = "the owner of the mounted folder cannot be mapped";
@@ -113,9 +138,7 @@ function fixFor(stage: string, message: string): string {
   if (message.includes("before Linux 5.12")) {
     return "Use Linux 5.12 or newer, or start it as the user who owns the folder, not as root";
   }
-  if (message.includes("reach the folder of the interpreter")) {
-    return "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
-  }
+  if (message.includes(UNREACHABLE)) return USE_REACHABLE;
   const advice = adviseOn(stage, message);
   if (advice !== undefined) return advice;
   if (stage === "mount" || (stage === "build the root" && message.includes("'"))) return fixForMount(message);
@@ -132,5 +155,5 @@ function fixFor(stage: string, message: string): string {
   if (stage === "make pipes" || stage === "open the pipes of a worker") {
     return "Raise the limit of open files (ulimit -n)";
   }
-  return "Run 'rlm doctor' to see what this machine offers";
+  return NO_FIX;
 }

@@ -19,6 +19,12 @@ export const versionAnswer = z
     environment: z.string(),
     tier: z.string().nullable().describe("How sessions are isolated. Null: none was opened yet"),
     notStopped: z.array(z.string()).describe("What this tier does not stop, though the strongest does"),
+    strongerTier: z
+      .strictObject({ why: z.string(), fix: z.string() })
+      .nullable()
+      .describe(
+        "Why no stronger tier can be built here, and how to get it. Null: it is the strongest, or no other was tried",
+      ),
     capabilities: capabilities.describe("What the environment can do"),
   })
   .meta({ id: "Version" });

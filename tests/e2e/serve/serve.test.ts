@@ -144,6 +144,19 @@ describe("start", () => {
     }
   });
 
+  test("says what a weaker tier does not stop, and how to get tier A", async () => {
+    const data = makeDataFolder();
+    try {
+      await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data, RLM_SANDBOX_TIER: "C" });
+      const [, , , environment, gaps, fix] = server.program.text("stdout").trimEnd().split("\n");
+      expect(environment).toMatch(/^environment local, sandbox tier C, /);
+      expect(gaps).toMatch(/^tier C is weaker than A: Code sees /);
+      expect(fix).toMatch(/^for tier A: /);
+    } finally {
+      remove(data);
+    }
+  });
+
   test.each([
     ["a token of its own", ""],
     ["RLM_TOKEN", "planted-token"],

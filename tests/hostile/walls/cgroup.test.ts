@@ -1,8 +1,9 @@
 // The memory cgroup of a sandbox, where one may be made: the kernel holds all its processes to one limit.
 
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import type { Session } from "../../../src/index.ts";
+import { openTestRuntime } from "../../open.ts";
 import { comesTrue, processesWith } from "../machine.ts";
 import { openStage } from "../stage.ts";
 
@@ -25,6 +26,24 @@ describe.skipIf(version === null)(`a memory cgroup${version === null ? " (none c
     await other.close();
     await one.close();
     expect(await comesTrue(() => !existsSync(cgroup) && !existsSync(others))).toBe(true);
+  });
+
+  test("is had in tier C, too, and nothing of it is left when the runtime closes", async () => {
+    vi.stubEnv("RLM_SANDBOX_TIER", "C");
+    const runtime = await openTestRuntime({ poolSize: 0 });
+    try {
+      const [one, other] = [await open(runtime), await open(runtime)];
+      const [cgroup, others] = [await cgroupOf(one), await cgroupOf(other)];
+      expect({ tier: runtime.report().tier, version: runtime.report().cgroup }).toEqual({ tier: "C", version });
+      expect(limitOf(cgroup)).toBe(LIMITS.memoryBytes + LIMITS.diskBytes + KERNEL_BYTES);
+      await one.close();
+      expect(await comesTrue(() => !existsSync(cgroup))).toBe(true);
+      await runtime.close();
+      expect(await comesTrue(() => !existsSync(others))).toBe(true);
+    } finally {
+      vi.unstubAllEnvs();
+      await runtime.close();
+    }
   });
 
   test("grows with forks and checkpoints, which have limits of their own", async () => {
@@ -57,8 +76,8 @@ time.sleep(20)`;
   });
 });
 
-async function open(): Promise<Session> {
-  return stage.runtime.openSession({ limits: LIMITS });
+async function open(runtime = stage.runtime): Promise<Session> {
+  return runtime.openSession({ limits: LIMITS });
 }
 
 /** The folder of the cgroup that the session's processes are in. A process with a unique argument shows it. */

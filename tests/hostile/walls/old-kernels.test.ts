@@ -5,7 +5,7 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -179,11 +179,42 @@ def read(path):
     expect(readFileSync(join(write, "new"), "utf8")).toBe("made inside");
   });
 
-  test.skipIf(!isRoot || kernel === "without Landlock")("root is refused a folder for writing, by reason", async () => {
-    const mounts = [{ path: write, mode: "rw" }];
-    const failure = run(kernel, "root", [{ id: "write", code: "1", timeoutMs: 60_000, mounts }]);
-    await expect(failure).rejects.toThrow(/before Linux 5.12 root cannot mount a folder for writing.* not as root/);
-  });
+  test.skipIf(!isRoot)(
+    "a session of root writes to a mounted folder as its owner, and reads a private one",
+    async () => {
+      const own = join(folder, "own");
+      mkdirSync(own, { mode: 0o700 });
+      writeFileSync(join(own, "file"), "private", { mode: 0o600 });
+      for (const name of [own, join(own, "file")]) execFileSync("chown", [`${ORDINARY}:${ORDINARY}`, name]);
+      const probe = (path: string, mode: string, code: string): object => ({
+        id: code,
+        code,
+        timeoutMs: 60_000,
+        mounts: [{ path, mode }],
+      });
+      const { results } = await run(kernel, "root", [
+        probe(own, "rw", `open("${own}/new", "w").write("made inside")`),
+        probe(own, "ro", `open("${own}/file").read()`),
+      ]);
+      expect(results.map(({ value }) => value)).toEqual([{ "text/plain": "11" }, { "text/plain": "'private'" }]);
+      expect(statSync(join(own, "new")).uid).toBe(ORDINARY);
+    },
+  );
+
+  test.skipIf(!isRoot || kernel === "without Landlock")(
+    "root is refused what others may not reach, by reason",
+    async () => {
+      const closed = join(folder, "closed");
+      mkdirSync(join(closed, "inner"), { recursive: true });
+      execFileSync("chown", [`${ORDINARY}:${ORDINARY}`, join(closed, "inner")]);
+      chmodSync(closed, 0o700);
+      const mounts = [{ path: join(closed, "inner"), mode: "rw" }];
+      const failure = run(kernel, "root", [{ id: "write", code: "1", timeoutMs: 60_000, mounts }]);
+      await expect(failure).rejects.toThrow(
+        /before Linux 5.12 root cannot mount what others may not reach.* not as root/,
+      );
+    },
+  );
 });
 
 describe.skipIf(!isFull)(`every probe of the corpus${isFull ? "" : " (RLM_KERNELS is not 'all')"}`, () => {

@@ -199,6 +199,7 @@ test("GET /v1/version has the versions", async () => {
     environment: "local",
     tier: "A",
     notStopped: [],
+    strongerTier: null,
     capabilities: LOCAL_CAPABILITIES,
   });
 });

@@ -122,6 +122,13 @@ class Parent:
         return cgroup
 
 
+    def remove_all(self, maker: int) -> None:
+        """The memory cgroups that a process has made, which has ended, and all its sandboxes."""
+        for name in os.listdir(self.folder):
+            if name.startswith(f"rlm-{maker}-"):
+                Cgroup(self.version, f"{self.folder}/{name}").remove()
+
+
 class Nursery:
     """The cgroups of the sandboxes of one fork server, for its broker.
 
@@ -183,12 +190,10 @@ class Nursery:
         return self._parent.make(self._count)
 
 
-def find(own_pids: set[int]) -> Parent | None:
-    """The place for cgroups of sandboxes, tried by making one. `own_pids` are the processes that may be moved to a leaf."""
-    with open("/proc/self/cgroup") as file:
-        memberships = file.read()
-    with open("/proc/self/mountinfo") as file:
-        mounts = file.read()
+def find(own_pids: set[int], proc: str = "/proc/self") -> Parent | None:
+    """The place for cgroups of sandboxes, tried by making one. `own_pids` are the processes that may be moved to a leaf. `proc` is the
+    folder that describes this process."""
+    memberships, mounts = _read(f"{proc}/cgroup"), _read(f"{proc}/mountinfo")
     cpu = next((folder for version, folder in locate(memberships, mounts, "cpu") if version == 1), None)
     for version, folder in locate(memberships, mounts, "memory"):
         try:

@@ -47,7 +47,10 @@ def _become_reserved(user: int, home: str, ranges: list[range]) -> Standing:
     broker = broker_module.start(ranges, "too few ids exist in this user namespace", user, _find_cgroup())
     hidden = interpreter.hidden_from(user, home)
     if hidden:
-        _uncover(hidden)
+        try:
+            _uncover(hidden)
+        except OSError as error:
+            raise PermissionError(f"other users than root cannot reach the folder of the interpreter ({error})") from None
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)

@@ -42,9 +42,9 @@ const version = route("GET", "/v1/version", {
   isLight: true,
   responses: { 200: { description: "Versions", schema: versionAnswer } },
   handle: (_request, { runtime }) => {
-    const { name, tier, notStopped, python, capabilities: declared } = runtime.report();
+    const { name, tier, notStopped, strongerTier, python, capabilities: declared } = runtime.report();
     const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
-    return json({ ...versions, environment: name, tier, notStopped, capabilities: declared });
+    return json({ ...versions, environment: name, tier, notStopped, strongerTier, capabilities: declared });
   },
 });
 
