@@ -51,6 +51,7 @@ class Plan:
     mounts: tuple[Mount, ...] = ()
     scratch: Scratch = Scratch("", 0)
     cgroup: Cgroup | None = None
+    cgroup_bytes: int = 0
     is_root: bool = False
     descriptors: tuple[int, ...] = ()
 
@@ -76,7 +77,7 @@ class Plan:
         events: int | None = None
         if self.cgroup is not None:
             stage("join a cgroup")
-            self.cgroup.add(0)  # the calling process
+            self.cgroup.join(self.cgroup_bytes)
             events = self.cgroup.open_events()
         stage("become a group of processes")
         os.setpgid(0, 0)
