@@ -18,7 +18,6 @@ from .descriptors import close_all
 from .outbox import Outbox
 from .sandbox import interpreter, limits
 from .sandbox.trees import Mount
-from .sandbox.privileged.cgroups import Cgroup
 from .sandbox.privileged.users import Users
 from .server import Sandbox, Server
 
@@ -55,7 +54,7 @@ class ContainerServer(Server):
                        for mount in order["mounts"])
         scratch = self._standing.base.scratch(number)
         user: plans.User | None = None
-        cgroup: Cgroup | None = None
+        cgroup = None if self._standing.cgroups is None else self._standing.cgroups.place(number)
         ends: tuple[socket.socket, ...] = ()
         ours: list[int] = []
         theirs: list[int] = []
@@ -66,14 +65,12 @@ class ContainerServer(Server):
             user = self._choose_user(mounts)
             stage = "make its folder"
             scratches.make(scratch, user.uid, user.gid)
-            stage = "make a cgroup"
-            cgroup = self._make_cgroup(number, sandbox_limits)
             stage = "make pipes"
             ours, theirs = pipes.make(pipes.OF_A_WORKER)
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             supervisor = None if user.is_own else Supervisor(scratch.mark)
-            plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch, cgroup=cgroup, supervisor=supervisor,
-                           is_root=user.uid == 0)
+            plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch, cgroup=cgroup,
+                           cgroup_bytes=sandbox_limits.cgroup_bytes(1), supervisor=supervisor, is_root=user.uid == 0)
             stage = "fork"
             pid = os.fork()
         except Exception as error:
@@ -83,8 +80,6 @@ class ContainerServer(Server):
             if user is not None and user.is_own:
                 self._users_of_sandboxes().put_back(user.uid)
             scratches.remove_made(scratch)
-            if cgroup is not None:
-                cgroup.remove()
             self._fail(number, stage, error)
             return
         if pid == 0:
@@ -100,17 +95,6 @@ class ContainerServer(Server):
 
     def _cgroup_version(self) -> int | None:
         return None if self._standing.cgroups is None else self._standing.cgroups.version
-
-    def _make_cgroup(self, number: int, sandbox_limits: limits.Limits) -> Cgroup | None:
-        if self._standing.cgroups is None:
-            return None
-        cgroup = self._standing.cgroups.make(number)
-        try:
-            cgroup.set_limit(sandbox_limits.cgroup_bytes(1))
-        except OSError:
-            cgroup.remove()
-            raise
-        return cgroup
 
     def _allow_branch(self, sandbox: Sandbox, branch: int) -> None:
         super()._allow_branch(sandbox, branch)

@@ -196,6 +196,21 @@ class Version2(unittest.TestCase):
         nursery.end()
         self.assertEqual([name for name in os.listdir(self.own) if os.path.isdir(f"{self.own}/{name}")], [cgroups.LEAF])
 
+    def test_a_cgroup_that_is_removed_before_it_is_joined_is_made_again(self):
+        cgroup = cgroups.find({11, 12}, self.proc).place(1)
+        write, removals = self.kernel.write, []
+
+        def write_late(path, text):
+            if os.path.dirname(path) == cgroup.folder and len(removals) < 2:
+                removals.append(path)
+                self.kernel.remove(cgroup.folder)
+            write(path, text)
+
+        with mock.patch.object(cgroups, "_write", write_late):
+            cgroup.join(1 << 26)
+        self.assertEqual((len(removals), self.kernel.read(f"{cgroup.folder}/memory.max")), (2, str(1 << 26)))
+        self.assertEqual(self.members(cgroup.folder), ["0"])  # which is the calling process
+
     def test_without_a_delegated_cgroup_there_is_none(self):
         self.assertIsNone(cgroups.find({11}, self.proc))  # 12 is somebody else's
         with open(f"{self.own}/cgroup.controllers", "w") as file:

@@ -54,6 +54,7 @@ class Plan:
     mounts: tuple[Mount, ...] = ()
     scratch: Scratch = Scratch("", 0)
     cgroup: Cgroup | None = None
+    cgroup_bytes: int = 0
     # Whether it has the user of root (root_files.py). Then folders of the system that can be listed, beside those that can be read.
     is_root: bool = False
     listed: tuple[str, ...] = ()
@@ -91,7 +92,7 @@ class Plan:
         events: int | None = None
         if self.cgroup is not None:
             stage("join a cgroup")
-            self.cgroup.add(0)  # the calling process
+            self.cgroup.join(self.cgroup_bytes)
             events = self.cgroup.open_events()
         stage("become a group of processes")
         os.setpgid(0, 0)

@@ -21,6 +21,7 @@ LEAF = "rlm-main"
 # Of the processors, where others want them too. The host's group has 1024 in version 1 and 100 in version 2.
 _CPU_SHARES, _CPU_WEIGHT = 512, 50
 _REMOVE_TIMEOUT_S = 1.0
+_JOIN_TRIES = 20
 
 
 class _Files(NamedTuple):
@@ -41,6 +42,25 @@ class Cgroup:
 
     version: int
     folder: str
+
+    def make(self) -> None:
+        """It has no limit yet."""
+        os.mkdir(self.folder)
+        if self.version == 2 and os.path.exists(weight := f"{self.folder}/cpu.weight"):
+            _write(weight, str(_CPU_WEIGHT))
+
+    def join(self, memory_bytes: int) -> None:
+        """Makes it for the calling process. A runtime in another process namespace takes one without processes for stale, and removes it:
+        then it is made again."""
+        for is_last in (False,) * (_JOIN_TRIES - 1) + (True,):
+            try:
+                self.make()
+                self.set_limit(memory_bytes)
+                self.add(0)
+                return
+            except FileNotFoundError:
+                if is_last:
+                    raise
 
     def add(self, pid: int) -> None:
         """Memory that the process already has stays charged to where it was."""
@@ -101,11 +121,13 @@ class Parent:
 
     def make(self, number: int) -> Cgroup:
         """A cgroup that has no limit yet."""
-        cgroup = Cgroup(self.version, f"{self.folder}/rlm-{os.getpid()}-{number}")
-        os.mkdir(cgroup.folder)
-        if self.version == 2 and os.path.exists(weight := f"{cgroup.folder}/cpu.weight"):
-            _write(weight, str(_CPU_WEIGHT))
+        cgroup = self.place(number)
+        cgroup.make()
         return cgroup
+
+    def place(self, number: int) -> Cgroup:
+        """A cgroup of the calling process that is not made yet."""
+        return Cgroup(self.version, f"{self.folder}/rlm-{os.getpid()}-{number}")
 
     def share_processors(self, fork_server: int) -> Cgroup | None:
         """Version 1: a cpu cgroup in which the fork server's children are born. None: there is none to be had."""
