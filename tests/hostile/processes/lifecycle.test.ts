@@ -12,6 +12,7 @@ import { childrenOf, comesTrue, descendantsOf, isAlive, parentOf, processesWith,
 import { nodeForAll } from "../ordinary-user.ts";
 import { expand, uniqueSleep, type Probe } from "../probe.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
+import { skipInTierC } from "../../tier.ts";
 
 const fixture = join(import.meta.dirname, "../../fixtures/hostile-host.mjs");
 const dist = join(import.meta.dirname, "../../../dist");
@@ -89,7 +90,8 @@ describe("when a part of ours is killed", () => {
 
   test.skipIf(process.getuid?.() !== 0)(
     "the broker: the fork server leaves with it, sessions come back empty, and the next one has its mounts",
-    async () => {
+    async (context) => {
+      skipInTierC(context, "it has no broker");
       await using runtime = await openRuntime({ python, preload: [], poolSize: 0 });
       const before = new Set(childrenOf(process.pid));
       const session = await runtime.openSession();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../src/index.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { childrenOf, comesTrue, descendantsOf, isAlive } from "../machine.ts";
+import { skipInTierC } from "../../tier.ts";
 
 let runtime: Runtime;
 let bystander: Session;
@@ -137,7 +138,8 @@ os.register_at_fork(after_in_parent=kill_copy)
   await session.close();
 });
 
-test.concurrent("a fork bomb in one branch ends with it, and the others hardly notice", async () => {
+test.concurrent("a fork bomb in one branch ends with it, and the others hardly notice", async (context) => {
+  skipInTierC(context, "the processes of other sessions are in the same /proc");
   const session = await runtime.openSession({ limits: { processes: 64 } });
   await session.execute("x = 1").result;
   const fork = await session.fork();
@@ -150,7 +152,8 @@ test.concurrent("a fork bomb in one branch ends with it, and the others hardly n
   await session.close();
 });
 
-test.concurrent("a process that hides behind another mark ends with its sandbox at the latest", async () => {
+test.concurrent("a process that hides behind another mark ends with its sandbox at the latest", async (context) => {
+  skipInTierC(context, "the processes of other sessions are in the same /proc");
   const session = await runtime.openSession();
   const hide = `
 import os, resource, time

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
+import { skipInTierC } from "../../tier.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -103,7 +104,8 @@ os.register_at_fork(before=lie, after_in_parent=lambda: limit(most))
   await session.close();
 });
 
-test.concurrent("a worker that dies while it is being replaced leaves the session where it was sent", async () => {
+test.concurrent("a worker that dies while it is being replaced leaves the session where it was sent", async (context) => {
+  skipInTierC(context, "the processes of other sessions are in the same /proc");
   const session = await runtime.openSession();
   // The copy is slow, so that the death is noticed before the copy is ready.
   await session.execute("import os, time; os.register_at_fork(after_in_child=lambda: time.sleep(0.3)); x = 1").result;

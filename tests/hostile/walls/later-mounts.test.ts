@@ -4,8 +4,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openTestRuntime } from "../../open.ts";
+import { skipInTierC } from "../../tier.ts";
+
+beforeEach((context) => skipInTierC(context, "its sessions have no mounts"));
 
 const folder = mkdtempSync(join(tmpdir(), "later-mounts-"));
 const canMount = spawnSync("mount", ["-t", "tmpfs", "tmpfs", folder]).status === 0;

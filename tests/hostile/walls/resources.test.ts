@@ -8,6 +8,7 @@ import { valueOf } from "../../open.ts";
 import { comesTrue, descendantsOf, proportionalBytes } from "../machine.ts";
 import { THREAD_AND_FORK_BOMB, toProbe } from "../probe.ts";
 import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
+import { skipInTierC } from "../../tier.ts";
 
 const MIB = 2 ** 20;
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");
@@ -139,7 +140,8 @@ def write(name, size):
   expect(await valueOf(session, `write("/large", (4 << 20) + 1)`)).toBe("'File too large'");
 });
 
-test("one quota for the working folder, /tmp and shared memory", async () => {
+test("one quota for the working folder, /tmp and shared memory", async (context) => {
+  skipInTierC(context, "nothing limits the space of a session");
   await using session = await open();
   const code = `total = 0
 for folder in (".", "/tmp", "/dev/shm"):
