@@ -1,13 +1,15 @@
 """The fork server where bubblewrap makes the namespaces, because this process may not: each session starts a program.
 
 The child of this process is bubblewrap, which stays until the init ends, and the init is its child. If bubblewrap is killed, the init
-becomes a child of this process. The sandbox is closed when both are reaped. If this process is killed, the init sees the end of its
-socket: bubblewrap must not end with its parent, because the init would wait for it for ever if that happened at its start.
+becomes a child of this process. The sandbox is closed when both are reaped.
+
+Bubblewrap must not end before the init: at its start the child waits for bubblewrap without end. So bubblewrap is never killed, does not
+end with its parent, and writes to no pipe of this process (--info-fd) when it starts. If this process ends, at whatever time, the init
+sees the end of its socket, ends, and bubblewrap with it.
 """
 from __future__ import annotations
 
 import os
-import re
 import signal
 import socket
 import stat
@@ -44,11 +46,9 @@ class Standing:
 
 @dataclass
 class _Start:
-    """What bubblewrap tells: an error, and the number of its child."""
+    """`errors` is a pipe with what bubblewrap says if it fails."""
 
     errors: int
-    facts: int
-    init: int | None = None
     has_answered: bool = False
 
 
@@ -115,15 +115,15 @@ class BubblewrapServer(Server):
             server_end, init_end = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
             kept.append(server_end)
             given.append(init_end)
-            (errors, errors_end), (facts, facts_end) = os.pipe(), os.pipe()
-            kept += [errors, facts]
-            given += [errors_end, facts_end]
+            errors, errors_end = os.pipe()
+            kept.append(errors)
+            given.append(errors_end)
             plan = Plan(self._landlock, system.filters[False], self._user, self._group, tuple(root.shown), tuple(root.identities))
             errors_of_server = os.dup(2)
             given.append(errors_of_server)
             packed = first_process.pack(plan, sandbox_limits, {"control": init_end, "pipes": theirs, "errors": errors_of_server})
             given.append(packed)
-            arguments = self._write_arguments(root.arguments, facts_end)
+            arguments = self._write_arguments(root.arguments)
             given.append(arguments)
             stage = "fork"
             pid = os.fork()
@@ -138,17 +138,16 @@ class BubblewrapServer(Server):
                 os._exit(127)
         close_all(given)
         os.set_blocking(errors, False)
-        os.set_blocking(facts, False)
-        self._starts[number] = _Start(errors, facts)
+        self._starts[number] = _Start(errors)
         server = socket.socket(fileno=server_end)
         self._add(number, Sandbox(pid, server, Outbox(server, self._epoll), ours, None, sandbox_limits), plan)
 
-    def _write_arguments(self, root: list[bytes], facts: int) -> int:
+    def _write_arguments(self, root: list[bytes]) -> int:
         """Paths are not in its command line, which every user of the machine can read."""
         own = layout.namespaces(self._standing.has_user_namespace, self._standing.can_disable)
         fd = os.memfd_create("arguments")
         with open(fd, "wb", closefd=False) as file:
-            file.write(b"\0".join([*own, b"--info-fd", b"%d" % facts, *root]) + b"\0")
+            file.write(b"\0".join([*own, *root]) + b"\0")
         os.lseek(fd, 0, os.SEEK_SET)
         return fd
 
@@ -174,34 +173,23 @@ class BubblewrapServer(Server):
         super()._pass_on(message, number)
 
     def _kill(self, sandbox: Sandbox) -> None:
-        """Kills the init if it is known, so that bubblewrap ends after it."""
-        number = self._by_pid[sandbox.pid]
-        pid = self._find_init(self._starts[number])
-        try:
-            if pid is not None and proc.parent_of(pid) == sandbox.pid:
-                os.kill(pid, signal.SIGKILL)
-                return
-        except OSError:
-            pass  # it has ended
-        os.kill(sandbox.pid, signal.SIGKILL)
-
-    def _find_init(self, start: _Start) -> int | None:
-        if start.init is None:
-            found = re.search(rb'"child-pid": (\d+)\D', _read(start.facts))
-            start.init = None if found is None else int(found[1])
-        return start.init
+        """Kills the init; if it is not there yet, it ends as soon as it is. Bubblewrap ends after it."""
+        children = proc.children_of(sandbox.pid)
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+        if not children:
+            try:
+                sandbox.socket.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # bubblewrap has ended
 
     def _end(self, number: int, sandbox: Sandbox) -> None:
         start = self._starts.pop(number)
         if not start.has_answered:
             why = _read(start.errors).decode("utf-8", "replace").strip().split("\n")[-1]
             self._send({"event": "failed", "sandbox": number, "stage": "start in bubblewrap", "message": why or "it was killed"})
-        own = os.getpid()
-        known = self._find_init(start)
-        close_all((start.errors, start.facts))
-        candidates = map(int, filter(str.isdigit, os.listdir("/proc"))) if known is None else [known]
-        left = [pid for pid in candidates
-                if pid not in self._by_pid and pid not in self._orphans and proc.parent_of(pid) == own]
+        os.close(start.errors)
+        left = [pid for pid in proc.children_of(os.getpid()) if pid not in self._by_pid and pid not in self._orphans]
         for pid in left:
             os.kill(pid, signal.SIGKILL)
             self._orphans[pid] = number

@@ -150,6 +150,14 @@ def group_of(pid: int) -> int:
     return int(fields[2]) if len(fields) > 2 else 0
 
 
+def children_of(pid: int) -> list[int]:
+    """Of a process with one thread."""
+    listed = f"/proc/{pid}/task/{pid}/children"
+    if os.path.exists(listed):
+        return [int(child) for child in _read_all(listed).split()]
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(int(name)) == pid]
+
+
 def threads_of(pid: int) -> int:
     """0 for a process that is gone."""
     fields = _stat(f"/proc/{pid}/stat")

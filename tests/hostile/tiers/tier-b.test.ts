@@ -2,7 +2,17 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -12,7 +22,7 @@ import { copyForAll, type ForAll } from "../ordinary-user.ts";
 import { expand } from "../probe.ts";
 import { openStage, readCorpus } from "../stage.ts";
 
-const USER = 64124;
+const USER = 64125;
 const MIB = 2 ** 20;
 const isFull = process.env["RLM_TIERS"] === "all";
 const isRoot = process.getuid?.() === 0;
@@ -275,6 +285,17 @@ fork()`;
     });
   });
 
+  test.skipIf(!isRoot)("nothing is left when the host ends before bubblewrap has begun", async () => {
+    const started = join(folder, "started");
+    // It becomes bubblewrap when the fork server is gone.
+    const wait = `echo > '${started}'\nwhile kill -0 $PPID 2>/dev/null; do :; done\nexec /usr/bin/bwrap "$@"`;
+    const host = startHost("user-host.mjs", ["hold"], { env: { RLM_BWRAP: writeProgram("late", wait) } });
+    expect(await comesTrue(() => existsSync(started))).toBe(true);
+    host.kill("SIGKILL");
+    await once(host, "exit");
+    expect(await comesTrue(isNobodyLeft)).toBe(true);
+  });
+
   test("where privileges are taken from our namespaces and not from bubblewrap's, as on Ubuntu, it is used", async () => {
     const before = [python, forAll.add(join(fixtures, "old-kernel.py")), "mount+private=EPERM"];
     const found = (await answer(startHost("features-host.mjs", [], { tier: "", before }))) as { readonly tier: string };
@@ -312,6 +333,14 @@ fork()`;
     const opening = run(["1"], { mounts: [{ path, mode: "ro" }] }, { env: { RLM_BWRAP: program } });
     await expect(opening).rejects.toThrow(/failed to mount: .*it was replaced while the session was opened/);
   });
+
+  // The last one, about all of the others.
+  test.skipIf(!isRoot)("no process of any session is left", async () => {
+    await comesTrue(isNobodyLeft);
+    expect(processesOfUser().map((pid) => read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").slice(0, 200))).toEqual(
+      [],
+    );
+  });
 });
 
 /** A program of root that stands for bubblewrap. It says that it can do everything. */
@@ -320,6 +349,20 @@ function writeProgram(name: string, script: string): string {
   writeFileSync(path, `#!/bin/sh\nif [ "$1" = --help ]; then exec /usr/bin/bwrap --help; fi\n${script}\n`);
   chmodSync(path, 0o755);
   return path;
+}
+
+/** A process may fork and end while the first list is read. */
+function isNobodyLeft(): boolean {
+  return processesOfUser().length === 0 && processesOfUser().length === 0;
+}
+
+/** Nobody else has this user. */
+function processesOfUser(): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids
+    .filter((pid) => new RegExp(`^Uid:\\s+${USER}\\s`, "m").test(read(`/proc/${pid}/status`)))
+    .map(Number)
+    .filter(isAlive);
 }
 
 function bubblewrapOf(host: number): number {
