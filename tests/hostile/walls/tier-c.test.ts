@@ -266,7 +266,8 @@ function bases(): string[] {
 
 /** The first mark of each runtime that has its files in our folder. */
 function theirMarks(): bigint[] {
-  return bases().map((name) => BigInt(readFileSync(join(folder, name, "lock"), "utf8")));
+  const marks = bases().map((name) => read(join(folder, name, "lock"))); // empty while a runtime starts or ends
+  return marks.filter((mark) => mark !== "").map(BigInt);
 }
 
 function processesMarked(marks: readonly bigint[]): number[] {
