@@ -25,6 +25,7 @@ const TESTED_PROGRAMS = {
   "/usr/bin/newuidmap": "uidmap",
   "/usr/bin/strace": "strace",
   "/usr/bin/bwrap": "bubblewrap",
+  "/usr/bin/ps": "procps",
 };
 const stamps = join("node_modules", ".cache", "rlm");
 

@@ -81,8 +81,9 @@ def _help_of(program: str) -> bytes:
 class BubblewrapServer(Server):
     _standing: Standing  # type: ignore[assignment]
 
-    def __init__(self, worker_main: init.WorkerMain, standing: Standing, home: str, tier: str) -> None:
-        super().__init__(worker_main, standing, home, tier)  # type: ignore[arg-type]
+    def __init__(self, worker_main: init.WorkerMain, standing: Standing, home: str, tier: str,
+                 most_landlock: int | None = None) -> None:
+        super().__init__(worker_main, standing, home, tier, most_landlock)  # type: ignore[arg-type]
         self._landlock = self._landlock or None
         self._plan = namespaces.system_plan(self._landlock, home)
         self._starts: dict[int, _Start] = {}

@@ -120,7 +120,7 @@ class Mounts(unittest.TestCase):
              "5 1 0:5 /null /dev/null rw,nosuid - devtmpfs none rw"]
 
     def check(self, *lines):
-        checks._check_mounts("\n".join(lines).encode(), self.EXPECTED)
+        checks._check_mounts("\n".join(lines).encode(), self.EXPECTED, ())
 
     def refuse(self, what, *lines):
         with self.assertRaisesRegex(OSError, what):
@@ -133,7 +133,7 @@ class Mounts(unittest.TestCase):
     def test_odd_names(self):
         expected = [checks.Shown("/", False), checks.Shown("/a\r\x0b\n\\\udcff", False)]
         line = b"2 1 0:2 / /a\r\x0b\\012\\134\xff ro,nosuid,nodev - ext4 /dev/vda rw\n"
-        checks._check_mounts(self.LINES[0].encode() + b"\n" + line, expected)
+        checks._check_mounts(self.LINES[0].encode() + b"\n" + line, expected, ())
 
     def test_what_is_missing(self):
         self.refuse("/tmp is not mounted", self.LINES[0], *self.LINES[2:])
