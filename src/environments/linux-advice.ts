@@ -1,6 +1,6 @@
 // What to do where a step of the sandbox failed, by the step, its error and what this machine is.
 
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { findBubblewrap, IN_BUBBLEWRAP } from "./bubblewrap.ts";
 
 /** The options with which a container may build the sandbox of tier A. Docker hides parts of /proc, and its filter denies namespaces. */
@@ -109,6 +109,7 @@ function isRootByName(): boolean {
 function isChroot(): boolean {
   if (!/^\S+ \S+ \S+ \S+ \/ /m.test(read("/proc/self/mountinfo"))) return true; // its root is no mount
   try {
+    if (readlinkSync("/proc/1/ns/mnt") !== readlinkSync("/proc/self/ns/mnt")) return false; // process 1 may have another root
     const [own, first] = [statSync("/"), statSync("/proc/1/root/.")];
     return own.ino !== first.ino || own.dev !== first.dev;
   } catch {

@@ -78,7 +78,9 @@ class Plan:
     @property
     def environment(self) -> dict[str, str]:
         temporary = f"{self.scratch.folder}/tmp"
-        return {"TMPDIR": temporary, "MPLCONFIGDIR": f"{temporary}/.matplotlib", "XDG_CACHE_HOME": f"{temporary}/.cache"}
+        # Git gives up if there is a file of the system that it cannot read.
+        return {"TMPDIR": temporary, "MPLCONFIGDIR": f"{temporary}/.matplotlib", "XDG_CACHE_HOME": f"{temporary}/.cache",
+                "GIT_CONFIG_NOSYSTEM": "1"}
 
     def disk_bytes_used(self) -> int:
         return disk_usage(self.scratch.folder)
