@@ -24,6 +24,7 @@ MAX_BYTES = 16 << 20
 GROWTH_BYTES = 128 << 20  # what the process may allocate; its memory counts against the limit of the session
 NO_BRANCH = 0  # the mark of a process that belongs to no branch
 LATE_SECONDS = 0.5  # this long after its deadline the process ends by itself, in case the worker is gone
+REAP_MS = 5  # between two looks whether the outer process has exited
 ATTEMPTS = 2  # an interrupt may kill the process before it is marked
 
 Emit = Callable[[Dict[str, Any]], None]
@@ -53,13 +54,16 @@ class ForkedCall:
         while self._reader >= 0:
             poll.register(self._reader, select.POLLIN)
             left = self._deadline - time.monotonic()
-            ready = dict(poll.poll(max(1, left * 1000))) if left > 0 else {}
+            if left <= 0:
+                self._finish("timeout")
+                continue
+            ready = dict(poll.poll(REAP_MS if self._child and self._size else max(1, left * 1000)))
             if stop_fd in ready:
                 return False
             if ready:
                 self._take(_read(self._reader, 65536))
-            else:
-                self._finish("timeout")
+            if self._child and self._size:
+                self._reap(os.WNOHANG)  # the inner process has started, so its parent has exited or is about to
         return True
 
     def forget(self) -> None:
@@ -91,8 +95,6 @@ class ForkedCall:
         self._group = self._child
 
     def _take(self, chunk: bytes) -> None:
-        if self._child:
-            self._reap(os.WNOHANG)  # the inner process has started, so its parent has exited or is about to
         self._parts.append(chunk)
         self._size += len(chunk)
         if not self._size:

@@ -114,7 +114,7 @@ class Slow:
 slow = Slow()`);
   const checkpoint = await session.checkpoint();
   const processes = "sum(name.isdigit() for name in os.listdir('/proc'))";
-  const inspection = session.inspect("slow", { timeoutMs: 30_000 }); // longer than opening takes on a busy machine
+  const inspection = session.inspect("slow", { timeoutMs: 20_000 });
   await becomes(async () => valueOf(session, "os.path.exists('/tmp/begun')"), "True");
   await becomes(async () => valueOf(session, processes), "4"); // the init, the worker, the checkpoint, and the fork, whose parent is gone
   await session.rewind(checkpoint);
