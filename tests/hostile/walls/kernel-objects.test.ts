@@ -180,7 +180,7 @@ _libc.mmap(None, 4096, 1, 2, file, 0)
 os.close(file)
 os.chdir("/")
 kept = []
-while len(kept) < 150:
+while len(kept) < 400:
     kept.append(os.open("/proc/self/maps", os.O_RDONLY))
     while b"012" not in os.read(kept[-1], 1 << 16): pass
 time.sleep(60)`;
