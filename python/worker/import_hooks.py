@@ -113,6 +113,9 @@ class EmbeddedLoader:
     def exec_module(self, module: ModuleType) -> None:
         exec(self._code, module.__dict__)
 
+    def get_code(self, _name: str) -> CodeType:
+        return self._code
+
 
 def _matplotlib(module: ModuleType) -> None:
     """Selects our backend, unless the user chose another. Child processes use the one named in the environment."""
