@@ -4,6 +4,7 @@ Nearly everything here may run user code (``__repr__``, ``__str__``, properties 
 ``Interrupts.guard``.
 """
 
+import errno
 import os
 import traceback
 from typing import Any, Dict, Iterable, List, Optional, Tuple
@@ -35,8 +36,19 @@ def error_of(error: BaseException, renames: Dict[str, str]) -> Dict[str, str]:
     return {
         "name": name_of(error),
         "value": truncate(_message_of(error), MAX_VALUE),
-        "traceback": truncate(traceback_of(error, renames), MAX_TRACEBACK),
+        "traceback": truncate(traceback_of(error, renames), MAX_TRACEBACK) + _advice_for(error),
     }
+
+
+def _advice_for(error: BaseException) -> str:
+    """What to do instead, where a program that writes to /tmp meets a sandbox whose temporary folder is another."""
+    own = os.environ.get("TMPDIR", "/tmp")
+    if own == "/tmp" or not isinstance(error, OSError):
+        return ""
+    path = OSError.__dict__["filename"].__get__(error)
+    if type(path) is not str or not path.startswith("/tmp/") or error.errno != errno.EACCES:
+        return ""
+    return f"Sessions do not share /tmp in this sandbox. Use the working folder, or tempfile.gettempdir(): {own}\n"
 
 
 def plain_error(error: BaseException) -> Dict[str, str]:
