@@ -177,7 +177,8 @@ describe.skipIf(!isRoot)("where the host is an ordinary user", () => {
     return JSON.parse(output) as Outcome;
   }
 
-  test("all sessions together leave it three quarters of its inotify instances, and pending signals", async () => {
+  test("all sessions together leave it three quarters of its inotify instances, and pending signals", async (context) => {
+    skipInTierC(context, "inotify is not allowed there");
     const { user, users, maps, taken, host, watches } = await attack();
     expect({ user, users }).toEqual({ user: 64123, users: { why: "this user has no account" } });
     expect(maps.every((map) => map.includes("64123"))).toBe(true);
@@ -191,7 +192,8 @@ describe.skipIf(!isRoot)("where the host is an ordinary user", () => {
 
   test.skipIf(!hasSubordinateIds)(
     "with subordinate ids a session without mounts has a user of its own (skipped without newuidmap)",
-    async () => {
+    async (context) => {
+      skipInTierC(context, "it has no user namespace");
       const files = {
         passwd: `${readFileSync("/etc/passwd", "utf8")}ordinary:x:64123:64123::${place.folder}:/bin/sh\n`,
         subuid: "ordinary:300000:65536\n",
@@ -215,7 +217,8 @@ describe.skipIf(!isRoot)("where the host is an ordinary user", () => {
     },
   );
 
-  test("root of a user namespace that has one user is an ordinary user", async () => {
+  test("root of a user namespace that has one user is an ordinary user", async (context) => {
+    skipInTierC(context, "it has no user namespace");
     const { user, users, host, watches } = await attack([
       "setpriv",
       "--reuid",
