@@ -154,7 +154,6 @@ export class SpillFile {
   append(data: Buffer): number {
     const allowed = this.#files.reserve(this.#space, this.#length + data.length) - this.#length;
     const written = this.#write(data.subarray(0, allowed));
-    this.#length += written;
     if (written < allowed) this.#files.resize(this.#space, this.#length);
     return written;
   }
@@ -189,7 +188,9 @@ export class SpillFile {
     let written = 0;
     while (written < data.length) {
       try {
-        written += this.#files.write(this.#space.fd, data, written, data.length - written, this.#length + written);
+        const length = this.#files.write(this.#space.fd, data, written, data.length - written, this.#length);
+        written += length;
+        this.#length += length; // before space is freed, which may cut this file to its length
       } catch (error) {
         const isFull = DISK_FULL.has((error as NodeJS.ErrnoException).code);
         if (!isFull || !this.#files.free()) return written; // the caller sees how much was written
