@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Optional
 
 from .display.formatters import PLOTLY
 from .process.semaphores import replace_semaphores
-from .process.shared_memory import replace_anonymous, replace_arenas
+from .process.shared_memory import replace_anonymous, replace_arenas, replace_named
 
 BACKEND = "_rlm_worker.display.pyplot_backend"
 # The file of this package that each embedded module runs.
@@ -156,5 +156,6 @@ HOOKS: Dict[str, Callable[[ModuleType], None]] = {
     "plotly.io._renderers": _plotly,
     "mmap": replace_anonymous,
     "_multiprocessing": replace_semaphores,
+    "_posixshmem": replace_named,
     "multiprocessing.heap": replace_arenas,
 }

@@ -1,4 +1,4 @@
-"""Shared memory without a name, for ``mmap.mmap(-1, length)``, where the sandbox denies it.
+"""Shared memory where the sandbox denies it: without a name, for ``mmap.mmap(-1, length)``, and with one, for ``multiprocessing``.
 
 The kernel keeps the pages of such memory although no process shows them, so a sandbox without a memory cgroup does not get it. A
 file without a name in /dev/shm serves as well: processes share it over a fork, and it counts for the quota of files.
@@ -55,6 +55,36 @@ def replace_arenas(module: ModuleType) -> None:
     module.Arena._choose_dir = _choose_dir
 
 
+def replace_named(module: ModuleType) -> None:
+    """Makes ``_posixshmem`` keep shared memory in the temporary folder where it cannot be in /dev/shm. Processes that do not come from
+    a fork of this one do not find it there."""
+    shm_open, shm_unlink = module.shm_open, module.shm_unlink
+
+    def open_named(path: str, flags: int, mode: int = 0o777) -> int:
+        try:
+            return shm_open(path, flags, mode)
+        except OSError as error:
+            file = _named_file(path)
+            if not (flags & os.O_CREAT and error.errno == errno.EACCES) and not os.path.lexists(file):
+                raise
+            return os.open(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+
+    def unlink_named(path: str) -> None:
+        try:
+            shm_unlink(path)
+        except OSError:
+            file = _named_file(path)
+            if not os.path.lexists(file):
+                raise
+            os.unlink(file)
+
+    module.shm_open, module.shm_unlink = open_named, unlink_named
+
+
+def _named_file(path: str) -> str:
+    return os.path.join(os.environ.get("TMPDIR", "/tmp"), f".shared-memory-{path.strip('/').replace('/', '-')}")
+
+
 def _open_file(length: int) -> int:
     if length == 0:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
@@ -69,8 +99,10 @@ def _open_file(length: int) -> int:
         if length > room.f_bavail * room.f_frsize:
             raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         os.ftruncate(fd, length)
-    except BaseException:
+    except BaseException as error:
         os.close(fd)
+        if isinstance(error, OSError) and error.errno == errno.EFBIG:
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from None
         raise
     return fd
 
