@@ -72,6 +72,8 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     shortWait: new ShortWait(),
   };
 
+  const logged = new Set<string>();
+
   const callTool = async (name: string, args: unknown, call: ToolCall): Promise<ToolResult> => {
     const tool = byName.get(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(name, byName));
@@ -111,7 +113,8 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       const news = runtime.report().notMounted.filter((sentence) => !told.has(sentence));
       for (const sentence of news) {
         told.add(sentence);
-        settings.onNotMounted?.(sentence);
+        if (!logged.has(sentence)) settings.onNotMounted?.(sentence);
+        logged.add(sentence);
       }
       return toCallToolResult(result, { isStructured, notes: [...call.notes, ...news] });
     });

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TIER } from "../../tier.ts";
 import { python } from "../machine.ts";
 import { expand, type Corpus, type Probe } from "../probe.ts";
 import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
@@ -25,14 +26,13 @@ const NOT_IN_TIER_C: Readonly<Record<string, string>> = {
   "file-zip-bomb": "there is no quota on disk space",
   "res-disk-fill": "there is no quota on disk space",
   "res-inodes": "there is no quota on the number of files",
-  "ok-shared-memory": "shared memory needs /dev/shm, which all sessions would share",
 };
 /** Probes that end otherwise in tier B, and how. They are not run there. */
 const NOT_IN_TIER_B: Readonly<Record<string, string>> = {
   "res-disk-fill-tmp": "each folder has a quota; a session that exceeds it in two of them is ended",
 };
 const BY_TIER: Readonly<Record<string, Readonly<Record<string, string>>>> = { B: NOT_IN_TIER_B, C: NOT_IN_TIER_C };
-const NOT_HELD = BY_TIER[process.env["RLM_SANDBOX_TIER"] ?? ""] ?? {};
+const NOT_HELD = BY_TIER[TIER] ?? {};
 const isHeld = (id: string): boolean => !(id in NOT_HELD);
 
 let stage: OpenStage;

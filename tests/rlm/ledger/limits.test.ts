@@ -271,7 +271,7 @@ test("calls in flight at the end of the time are aborted and counted, and the ru
     if (request.model === "sub") return new Promise<string>(() => {});
     return { text: code("llm_query_batched([f'slow {i}' for i in range(50)])"), usage: usage(800, 20) };
   };
-  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 4_000 } }));
+  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 8_000 } }));
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
   expectSums(result);
   expectSumOfCalls(result, events);

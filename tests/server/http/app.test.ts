@@ -4,6 +4,7 @@ import { createServerContext } from "../../../src/server/create-context.ts";
 import { createApp } from "../../../src/server/http/app.ts";
 import { LOCAL_CAPABILITIES } from "../../environments/open-local.ts";
 import { openTestRuntime } from "../../open.ts";
+import { TIER } from "../../tier.ts";
 
 const token = "secret";
 const execute = "/process/interpreter/execute";
@@ -197,9 +198,9 @@ test("GET /v1/version has the versions", async () => {
     node: process.versions.node,
     python: expect.stringMatching(/^3\./),
     environment: "local",
-    tier: "A",
-    notStopped: [],
-    strongerTier: null,
+    tier: TIER,
+    notStopped: runtime.report().notStopped,
+    strongerTier: runtime.report().strongerTier,
     capabilities: LOCAL_CAPABILITIES,
   });
 });

@@ -96,8 +96,8 @@ describe("the context", () => {
 
   test("is a file of the default session", async () => {
     await using mcp = await open(count);
-    const code = "open('own.txt', 'w').write('abc'); print(__import__('os').path.abspath('own.txt'), end='')";
-    for (const path of ["own.txt", await mcp.text("execute_python", { code })]) {
+    const program = "open('own.txt', 'w').write('abc'); print(__import__('os').path.abspath('own.txt'), end='')";
+    for (const path of ["own.txt", await mcp.text("execute_python", { code: program })]) {
       expect(await mcp.text("rlm_query", { query: "?", path })).toMatch(/^\["str", 3, "bc"\]/);
     }
   });

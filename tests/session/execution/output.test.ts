@@ -1,6 +1,6 @@
 // Output of executions.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,9 +102,10 @@ describe("output", () => {
     expect(other.output(second.executionId)).toMatchObject({ totalBytes: 3_000_001, readableBytes: 500 });
   });
 
-  test.skipIf(process.getuid?.() !== 0)("is dropped and counted when the disk is full", async () => {
+  test("is dropped and counted when the disk is full", async ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), "rlm-full-"));
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", folder]);
+    const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", folder]);
+    if (status !== 0) return skip("no file system can be mounted here");
     const before = process.env["TMPDIR"];
     process.env["TMPDIR"] = folder;
     try {
