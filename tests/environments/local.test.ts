@@ -156,7 +156,7 @@ describe("interpreters", () => {
     await expect.poll(() => existsSync(mark) && readFileSync(mark, "utf8") !== "").toBe(true);
     const pid = Number(readFileSync(mark, "utf8"));
     await environment.close();
-    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
   test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async () => {
@@ -207,7 +207,7 @@ describe("mounts", () => {
   afterAll(() => runtime.close());
 
   test("read-only: seen at its own path, not writable, and nothing beside it", async () => {
-    const mounts = [{ path: folder, mode: "ro" }];
+    const mounts = [{ path: folder, mode: "ro" as const }];
     expect(await valueOf(runtime, `open('${folder}/data.txt').read()`, { mounts })).toBe("'hello'");
     const write = await runtime.execute(`open('${folder}/data.txt', 'w')`, { mounts: [{ path: folder, mode: "ro" }] });
     expect(write.error?.value).toMatch(/Read-only file system|Permission denied/);

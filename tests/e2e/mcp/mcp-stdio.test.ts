@@ -97,12 +97,12 @@ describe("what is visible", () => {
     mkdirSync(other, { mode: 0o777 });
     writeFileSync(join(project, "a.txt"), "from the host");
     await using program = await start(["--mount", `${other}:rw`]);
-    expect(await program.call("shell", { command: `cat ${project}/a.txt` })).toBe("from the host");
+    expect(await program.call("shell", { command: `cat ${project}/a.txt` })).toMatch(/^from the host/);
     const writing = await program.call("shell", { command: `echo > ${project}/b` });
     expect(writing).toContain(TIER === "C" ? "Permission denied" : "Read-only file system");
     const listing = await program.call("shell", { command: `ls ${folder}` });
     if (TIER === "C") expect(listing).toContain("Permission denied");
-    else expect(listing).toBe("other\nproject");
+    else expect(listing).toMatch(/^other\nproject/);
     expect(await program.call("shell", { command: `ls -A ${homedir()} /root 2>&1` })).not.toContain(".bash");
   });
 
