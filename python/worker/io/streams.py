@@ -40,6 +40,9 @@ class Streams:
         self._retired: List[Generation] = []
         self._lines = False  # line buffered while threads may print after the end of an execution
         self._broken = False
+        # The last retired generation, whose threads may have been inside ``write`` when it was retired, and those that since came out.
+        self._late: Optional[Generation] = None
+        self._out_of_write: Set[int] = set()
         self.current = self._adopt(1, 2)
         self.threads = Threads(self.current, self._thread_ended)
         self.out = self._open(1, False)
@@ -47,6 +50,10 @@ class Streams:
 
     def begin(self) -> None:
         """Before an execution: puts the session's own streams and pipes back in place."""
+        if self._late is not None:
+            with self._lock:
+                self._flush_late()
+                self._late = None
         if self._broken or (pipe_size(1), pipe_size(2)) != self._sizes:
             self._repair()
         if self._lines and not self.current.threads:
@@ -116,12 +123,14 @@ class Streams:
             if old.threads:
                 old.streams = tuple(_text(fd, True) for fd in old.fds)
                 self._retired.append(old)
+                self._late = old
+                self._out_of_write.clear()
                 self._route()
+                self.flush()
             else:
                 close_all(old.fds)
-        self.flush()
-        os.dup2(out, 1)
-        os.dup2(err, 2)
+            os.dup2(out, 1)
+            os.dup2(err, 2)
         close_all((out, err))
         self._thread_ended(old)
 
@@ -192,10 +201,34 @@ class Streams:
         def routed(*args: Any) -> Any:
             generation = self.threads.tag().generation
             if generation.retired:
+                if self._late is generation and _thread.get_ident() not in self._out_of_write:
+                    self._left_write(generation)
                 return getattr(part(generation.streams[index]), name)(*args)
             return plain(target, *args)
 
         return routed
+
+    def _left_write(self, generation: Generation) -> None:
+        """A thread of a retired generation uses its old pipe for the first time, and so left a ``write`` that began before."""
+        with self._lock:
+            if self._late is generation:
+                self._out_of_write.add(_thread.get_ident())
+                self._flush_late()
+
+    def _flush_late(self) -> None:
+        """Sends what such a ``write`` left in the streams to the old pipe. Called with the lock, and while no execution runs."""
+        try:
+            for fd, own in zip(self._late.fds, (1, 2)):
+                os.dup2(fd, own)
+            try:
+                for stream in (self.out, self.err):
+                    io.BufferedWriter.flush(stream.buffer)
+                    io.TextIOWrapper.flush(stream)
+            finally:
+                for fd, own in zip(self.current.fds, (1, 2)):
+                    os.dup2(fd, own)
+        except (ValueError, OSError, RuntimeError):
+            self._broken = True
 
     def _unroute(self) -> None:
         for stream in (self.out, self.err):
@@ -215,6 +248,9 @@ class Streams:
             if not generation.retired:
                 self.flush()
             elif generation in self._retired and not generation.threads:
+                if self._late is generation:
+                    self._flush_late()
+                    self._late = None
                 self._retired.remove(generation)
                 for stream in generation.streams:
                     _flush_foreign(stream)

@@ -1,5 +1,8 @@
 """Output: order, late output, broken streams, generations; surviving threads and processes."""
 
+import os
+import shutil
+import tempfile
 import unittest
 
 from harness import WorkerCase
@@ -91,6 +94,20 @@ class Generations(WorkerCase):
         self.assertEqual(old_err.rest(), b"late")
         self.assertEqual(worker.value("'write' in vars(sys.stdout), sys.stdout is keep"), "(False, True)")
         self.assertEqual(worker.printed("print(1)")[1], "1\n")
+
+    def test_what_a_write_that_began_before_leaves_behind_goes_to_the_old_pipes(self):
+        worker = self.fresh()
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        # As if a thread had been stopped within these calls while the pipes were replaced.
+        worker.run(f"import io, os, sys, threading, time\ndone = threading.Event()\ndef work():\n  while not os.path.exists('{folder}/go'): time.sleep(0.01)\n"
+                   "  io.BufferedWriter.write(sys.stdout.buffer, b'bytes, '); io.TextIOWrapper.write(sys.stdout, 'text, '); print('line')\n"
+                   "  done.wait(); print('last')\nt = threading.Thread(target=work); t.start()")
+        old_out, _ = worker.new_streams()
+        os.mkdir(f"{folder}/go")
+        old_out.until(b"bytes, text, line\n")
+        self.assertEqual(worker.printed("print('new'); done.set(); t.join()")[1], "new\n")
+        self.assertEqual(old_out.rest(), b"bytes, text, line\nlast\n")
 
     def test_children_keep_the_old_pipes(self):
         worker = self.fresh()
