@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, statSync, writeSync, type Stats } from "node:fs";
 import { createServer } from "node:net";
-import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeFolder } from "../util/data-folder.ts";
@@ -83,7 +82,7 @@ export class StdlibFile {
 
 /** An abstract socket as a lock: the kernel gives it to one process at a time, and frees it when that process dies. */
 async function lock(path: string): Promise<AsyncDisposable> {
-  const name = createHash("sha256").update(`${userInfo().uid} ${path}`).digest("hex").slice(0, 32);
+  const name = createHash("sha256").update(`${process.getuid?.()} ${path}`).digest("hex").slice(0, 32);
   const deadline = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
     const server = createServer((socket) => socket.destroy());

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { python } from "../machine.ts";
+import { TIER } from "../../tier.ts";
 
 /** What happens to one system call. Each process counts its calls of this name from 1. */
 export interface Fault {
@@ -29,6 +30,7 @@ const INSTEAD = ":syscall=getpid";
 /** Why no process can be traced here. Undefined: it can. */
 export function whyNoStrace(): string | undefined {
   if (process.getuid?.() !== 0) return "only root can trace the processes of a sandbox";
+  if (TIER === "C") return "tier C: it has other walls";
   const options = [
     "-e",
     "trace=getppid,mount_setattr,landlock_restrict_self",

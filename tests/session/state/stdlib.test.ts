@@ -4,8 +4,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../src/index.ts";
+import { copyForAll } from "../../hostile/ordinary-user.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime, PYTHON } from "../../open.ts";
 
@@ -45,6 +47,30 @@ describe("stdlib.add()", () => {
     expect(await value(session, "area(2)")).toBe("12.57");
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "works for a user without an account, as in containers (root only)",
+    async () => {
+      const place = await copyForAll();
+      try {
+        const code = `const { openRuntime } = await import("${place.folder}/dist/index.js");
+const runtime = await openRuntime({ poolSize: 0, python: ${JSON.stringify(PYTHON)} });
+console.log(await runtime.stdlib.add("def f(): return 1"));
+await runtime.close();`;
+        const env = { PATH: process.env["PATH"], HOME: place.folder, RLM_DATA: place.data };
+        const program = spawn(place.node, ["--input-type=module", "-e", code], {
+          env,
+          cwd: place.folder,
+          uid: 64123,
+          gid: 64123,
+        });
+        const [printed, errors] = await Promise.all([text(program.stdout), text(program.stderr)]);
+        expect({ printed, errors }).toEqual({ printed: "[ 'f' ]\n", errors: "" });
+      } finally {
+        place.remove();
+      }
+    },
+  );
 
   test("replaces a function of the same name, with its comments and decorators, and keeps the rest unchanged", async () => {
     writeFileSync(
