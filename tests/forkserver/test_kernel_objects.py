@@ -60,7 +60,7 @@ class Counted(unittest.TestCase):
 
     def test_a_small_process(self):
         pid = self.child(lambda: watch(20))
-        with mock.patch.object(kernel_objects, "_are_few_locks", lambda: True):
+        with mock.patch.object(kernel_objects, "_are_few_locks", lambda pids: True):
             self.assertTrue(kernel_objects.is_small([pid]))
         self.assertEqual(self.count(pid), kernel_objects.Count(watches=20))
         self.assertFalse(kernel_objects.is_over([pid], set()))
@@ -95,16 +95,17 @@ class Counted(unittest.TestCase):
             self.assertTrue(kernel_objects.is_over([pid], set()))
             self.assertFalse(kernel_objects.is_over([other], set()))
 
-    def test_locks_that_belong_to_no_process_are_not_counted(self):
+    def test_locks_of_others_are_not_counted(self):
         line = b"%d: %s  ADVISORY  WRITE %d fe:00:1509694 2008980266 2008980266\n"
         for lines, is_few in (([line % (1, b"OFDLCK", -1)] * 200, True), ([line % (1, b"POSIX", 7)] * 65, False),
+                              ([line % (1, b"POSIX", 8)] * 65 + [line % (1, b"-> POSIX", 7)] * 64, True),
                               ([line % (1, b"OFDLCK", -1)] * 5000, False), ([], True)):
             with tempfile.NamedTemporaryFile() as file:
                 file.write(b"".join(lines))
                 file.flush()
                 real = os.open
                 with mock.patch.object(os, "open", lambda path, *rest: real(file.name if path == "/proc/locks" else path, *rest)):
-                    self.assertEqual(kernel_objects._are_few_locks(), is_few)
+                    self.assertEqual(kernel_objects._are_few_locks({7}), is_few)
 
     @unittest.skipIf(LINUX < (5, 6), "the kernel does not show descriptors in flight")
     def test_descriptors_in_flight(self):
@@ -200,7 +201,7 @@ class Counted(unittest.TestCase):
         self.assertGreater(kernel_objects.kernel_bytes([self.child(parts)], 0) - plain, 3000 * 250)
 
     def test_processes_that_are_gone(self):
-        with mock.patch.object(kernel_objects, "_are_few_locks", lambda: True):
+        with mock.patch.object(kernel_objects, "_are_few_locks", lambda pids: True):
             self.assertTrue(kernel_objects.is_small([2**22 + 1]))
         self.assertEqual(self.count(2**22 + 1), kernel_objects.Count())
 

@@ -13,6 +13,12 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 from forkserver.processes import queries  # noqa: E402
 
 
+def spin(cpu_s):
+    until = time.process_time() + cpu_s
+    while time.process_time() < until:
+        pass
+
+
 class Asked(unittest.TestCase):
     def setUp(self):
         self.queries = queries.Queries(set())
@@ -62,6 +68,75 @@ class Asked(unittest.TestCase):
         self.assertEqual(self.answers, ["yes"])
         self.assertTrue(self.ask(lambda: False))
         self.reap()
+
+    def test_one_that_gets_no_processor_is_waited_for(self):
+        processor = min(os.sched_getaffinity(0))
+        others = [self.spin(processor) for _ in range(4)]
+
+        def work():
+            os.nice(19)
+            os.sched_setaffinity(0, {processor})
+            spin(0.05)
+
+        with mock.patch.object(queries, "TIMEOUT_S", 0.1), mock.patch.object(queries, "processes", lambda: [self.pid()]):
+            self.ask(work)
+            self.wait_for_answer(lambda: [os.kill(pid, signal.SIGKILL) for pid in others] if self.is_put_off() else None)
+        self.assertEqual(self.answers, ["no"])
+
+    def test_one_that_gets_no_processor_because_of_its_own_sandbox_counts_as_yes(self):
+        processor = min(os.sched_getaffinity(0))
+        others = [self.spin(processor) for _ in range(4)]
+
+        def work():
+            os.nice(19)
+            os.sched_setaffinity(0, {processor})
+            spin(3600)
+
+        with mock.patch.object(queries, "TIMEOUT_S", 0.1), mock.patch.object(queries, "processes", lambda: others):
+            self.ask(work)
+            self.wait_for_answer()
+        self.assertEqual(self.answers, ["yes"])
+        self.reap()
+
+    def test_one_that_works_for_too_long_counts_as_yes(self):
+        with mock.patch.object(queries, "TIMEOUT_S", 0.1), mock.patch.object(queries, "processes", lambda: [self.pid()]):
+            self.ask(lambda: spin(3600))
+            self.wait_for_answer()
+        self.assertEqual(self.answers, ["yes"])
+        self.reap()
+
+    def test_one_that_has_answered_in_time_and_is_not_reaped_yet_is_waited_for(self):
+        with mock.patch.object(queries, "TIMEOUT_S", 0):
+            self.ask(lambda: False)
+        os.waitid(os.P_PID, self.pid(), os.WEXITED | os.WNOWAIT)
+        self.queries.check_deadlines()
+        self.assertEqual(self.answers, [])
+        self.reap()
+        self.assertEqual(self.answers, ["no"])
+
+    def is_put_off(self):
+        return self.queries._by_key["key"].most_cpu_s is not None
+
+    def wait_for_answer(self, each_round=lambda: None):
+        """As the init does, which also learns when a child has ended."""
+        while not self.answers:
+            if os.waitid(os.P_PID, self.pid(), os.WEXITED | os.WNOWAIT | os.WNOHANG):
+                self.reap()
+            else:
+                time.sleep(min(0.01, self.queries.until_deadline_ms() / 1000))
+                self.queries.check_deadlines()
+                each_round()
+
+    def spin(self, processor):
+        """A process that keeps a processor busy until the test ends."""
+        pid = os.fork()
+        if pid == 0:
+            os.sched_setaffinity(0, {processor})
+            spin(3600)
+            os._exit(0)
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        return pid
 
     def test_one_at_a_time_for_each_key(self):
         self.assertTrue(self.ask(lambda: True, 1))

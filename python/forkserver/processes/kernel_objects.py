@@ -15,7 +15,7 @@ import socket
 import time
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator
 
 from ..sandbox.limits import Limits
 from .branches import Branch
@@ -163,7 +163,7 @@ def is_starting(pid: int) -> bool:
 
 def is_small(pids: list[int]) -> bool:
     """Whether a look at a few files shows that these processes, all of a sandbox, are below every limit."""
-    if len(pids) > _FEW_PROCESSES or not _are_few_locks():
+    if len(pids) > _FEW_PROCESSES or not _are_few_locks(set(pids)):
         return False
     links = 0
     for pid in pids:
@@ -322,19 +322,17 @@ def _in_flight(path: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _are_few_locks() -> bool:
-    """The list has those of the sandbox's processes, and all of the machine that belong to no process, such as the runtime's own."""
+def _are_few_locks(pids: set[int]) -> bool:
+    """The list has those of the sandbox's processes, and of others: of the whole machine those that belong to no process, such as the
+    runtime's own, and all where the sandbox has no process namespace."""
     fd = os.open("/proc/locks", os.O_RDONLY | os.O_CLOEXEC) if locks is None else locks
     try:
-        own = at = 0
+        listed = b""
         for _ in range(_LOCK_READS):
-            part = os.pread(fd, _BEGINNING, at)
+            part = os.pread(fd, _BEGINNING, len(listed))
             if not part:
-                return True
-            at += len(part)
-            own += part.count(b"\n") - part.count(b" -1 ")
-            if own > _FEW_LOCKS:
-                return False
+                return _count_owned(listed.splitlines(), pids, _FEW_LOCKS) <= _FEW_LOCKS
+            listed += part
         return False
     finally:
         if locks is None:
@@ -343,14 +341,19 @@ def _are_few_locks() -> bool:
 
 def _locks(pids: set[int]) -> int:
     """Record locks and others that these processes have."""
-    held = 0
     # Opened anew, because a query must not keep the init from reading.
     with open("/proc/locks" if locks is None else f"/proc/self/fd/{locks}", "rb") as file:
-        for line in file:
-            owner = line.replace(b"->", b"").split()[4]
-            held += owner.isdigit() and int(owner) in pids
-            if held > MAX_LOCKS:
-                break
+        return _count_owned(file, pids, MAX_LOCKS)
+
+
+def _count_owned(lines: Iterable[bytes], pids: set[int], enough: int) -> int:
+    """Counts no further than to more than `enough`."""
+    held = 0
+    for line in lines:
+        owner = line.replace(b"->", b"").split(None, 5)[4]
+        held += owner.isdigit() and int(owner) in pids
+        if held > enough:
+            break
     return held
 
 

@@ -1,7 +1,8 @@
 """Yes-or-no questions about a sandbox that take long, each answered in a forked process of the init.
 
 Code of the session decides how long the kernel needs to count what it holds, and can kill or stop a process of its own user.
-So every question has a deadline, and one that is not answered counts as yes: a session must not gain by hiding.
+So every question has a deadline, and one that is not answered counts as yes: a session must not gain by hiding. A session must not
+lose by a busy machine either: the deadline is put off while the process waits for a processor that other programs have.
 The init asks, goes on, and learns the answer when the process is reaped or its time is up, whichever comes first.
 """
 from __future__ import annotations
@@ -13,11 +14,16 @@ from dataclasses import dataclass
 from typing import Callable
 
 from .. import descriptors
-from .proc import kill, set_mark
+from .proc import DEAD, cpu_seconds, kill, processes, set_mark, state_of
 
 # The kernel needs about 40 ms to count a GiB of small pages in one process. So this is enough for 2 GiB that 64 processes share,
 # or for a quarter of that on a busy machine. Nothing else limits what a session without a cgroup can take meanwhile.
 TIMEOUT_S = 5.0
+# A process that has used less of a processor by then, and waits for one, gets more time, until all processes of the sandbox together
+# have used this much more: what code can take meanwhile depends on the processor time that it gets. Code can hide some of that.
+_CPU_S, _MOST_S = 1.0, 60.0
+_EXTENSION_S = 0.25
+_WAITING = "RD"
 _RETRY_MS = 50.0
 _YES, _NO = 1, 0
 
@@ -27,7 +33,10 @@ class _Query:
     question: Callable[[], object]
     on_yes: Callable[[], None]
     on_no: Callable[[], None]
+    started: float
     deadline: float
+    # What the processes of the sandbox may have used of the processors until its time is up, once its deadline was put off.
+    most_cpu_s: float | None = None
     # 0 until it can be forked.
     pid: int = 0
     # Its time was up. It is kept until it is reaped, so that there are never two with one key.
@@ -56,7 +65,8 @@ class Queries:
         then."""
         if key in self._by_key:
             return False
-        query = self._by_key[key] = _Query(question, on_yes, on_no, time.monotonic() + TIMEOUT_S)
+        now = time.monotonic()
+        query = self._by_key[key] = _Query(question, on_yes, on_no, now, now + TIMEOUT_S)
         self._start(query)
         return True
 
@@ -79,6 +89,9 @@ class Queries:
             if now < query.deadline:
                 if query.pid == 0:
                     self._start(query)
+                continue
+            if query.pid and _may_still_answer(query, now):
+                query.deadline = now + _EXTENSION_S
                 continue
             query.is_late = True
             if query.pid:
@@ -112,3 +125,22 @@ class Queries:
             finally:
                 os._exit(code)
         query.pid = pid
+
+
+def _may_still_answer(query: _Query, now: float) -> bool:
+    """Whether it has answered and is not reaped yet, or waits for a processor for which its own sandbox does not compete much."""
+    state = state_of(query.pid)
+    if state in DEAD:
+        return True
+    if state not in _WAITING or now > query.started + _MOST_S:
+        return False
+    used = _cpu_of_sandbox()
+    if query.most_cpu_s is None:
+        query.most_cpu_s = used + _CPU_S
+        return cpu_seconds(query.pid) < _CPU_S
+    return used < query.most_cpu_s
+
+
+def _cpu_of_sandbox() -> float:
+    """Processor time of its processes, and of those that were reaped."""
+    return sum(os.times()[:4]) + sum(map(cpu_seconds, processes()))
