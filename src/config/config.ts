@@ -3,7 +3,6 @@
 // The environment wins over `.env`, which is read from the folder of the project's rlm.toml (else the current folder) and
 // from that of the user's own file. Keys of providers are in the environment or in `.env`, never in rlm.toml.
 
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { TokenPrice } from "../protocol/usage.ts";
 import { findProjectFile, findUserFile, readConfigFile, type ConfigPaths } from "./config-file.ts";
@@ -12,6 +11,7 @@ import * as settings from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { readVariables } from "./variables.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
+import { homeFolder } from "../util/home-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -52,7 +52,7 @@ export interface Config {
 
 /** Throws a ConfigurationError that names the file, the line and the key, or the variable. */
 export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Config {
-  const paths: ConfigPaths = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
+  const paths: ConfigPaths = { cwd: resolve(cwd), home: env["HOME"] || homeFolder(), env };
   const project = path === undefined ? findProjectFile(paths) : resolve(paths.cwd, path);
   const file = project ?? findUserFile(paths);
   const folder = file === undefined ? paths.cwd : dirname(file);

@@ -1,11 +1,11 @@
 // Which folders of the host a sandbox may see. Others are refused before anything starts.
 
 import { realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { REPLSecurityError } from "../errors.ts";
 import { findSecrets } from "../util/secret-files.ts";
 import type { Mount } from "./environment.ts";
+import { homeFolder } from "../util/home-folder.ts";
 
 /** Never mounted whole: the state of the machine, or the files of every user. Most folders in them may be mounted. */
 const NEVER_WHOLE = [
@@ -92,7 +92,7 @@ function checkMount(path: string, mode: string, environment: string): string {
   } catch (error) {
     return refuse(WHY_NOT[(error as NodeJS.ErrnoException).code ?? ""] ?? (error as Error).message);
   }
-  if (NEVER_WHOLE.includes(real) || `${homedir()}/`.startsWith(`${real}/`))
+  if (NEVER_WHOLE.includes(real) || `${homeFolder()}/`.startsWith(`${real}/`))
     refuse("that would show far more than a project");
   if (NEVER.some((folder) => real.startsWith(`${folder}/`))) refuse("devices and kernel files are not for a sandbox");
   if (OWN.includes(real)) refuse(`the sandbox has a ${real} of its own`);

@@ -1,8 +1,8 @@
 // The user's data folder, by the XDG conventions.
 
 import { existsSync, lstatSync, mkdirSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { homeFolder } from "./home-folder.ts";
 
 /**
  * A path in the data folder, which need not exist: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. Empty variables
@@ -11,7 +11,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 export function dataPath(name: string): string {
   const { RLM_DATA: own = "", XDG_DATA_HOME: shared = "" } = process.env;
   if (own !== "") return join(own, name);
-  return join(isAbsolute(shared) ? shared : join(homedir(), ".local", "share"), "rlm", name);
+  return join(isAbsolute(shared) ? shared : join(homeFolder(), ".local", "share"), "rlm", name);
 }
 
 /**

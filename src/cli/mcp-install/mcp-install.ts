@@ -3,7 +3,6 @@
 // The command is tried first, in the environment that clients provide, so that no client gets a server that does not start.
 // Everything else in the client's file stays unchanged.
 
-import { homedir } from "node:os";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
@@ -14,6 +13,7 @@ import { Refusal } from "./refusal.ts";
 import { cautions, toServerCommand } from "./server-command.ts";
 import { makeProjectFolder, toTarget, type Target } from "./target.ts";
 import { tryCommand } from "./try-command.ts";
+import { homeFolder } from "../../util/home-folder.ts";
 
 export interface MCPInstallArguments {
   readonly name: string;
@@ -27,7 +27,7 @@ export async function mcpInstall(
   serverOptions: readonly string[],
   { name, scope, print, uninstall: isRemoval }: MCPInstallArguments,
 ): Promise<number> {
-  const machine = { platform: process.platform, env: process.env, home: homedir(), cwd: process.cwd() };
+  const machine = { platform: process.platform, env: process.env, home: homeFolder(), cwd: process.cwd() };
   const target = toTarget({ client, name, scope }, machine);
   try {
     if (isRemoval) return uninstall(target, { isDry: print === true });

@@ -1,8 +1,8 @@
 // What the commands of the console can use.
 
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Session } from "../../session/session.ts";
+import { homeFolder } from "../../util/home-folder.ts";
 
 export interface ReplContext {
   readonly session: Session;
@@ -26,7 +26,7 @@ export type Action = (context: ReplContext, args: readonly string[]) => Promise<
 
 /** A path of this machine; expands `~`. */
 export function toHostPath(path: string): string {
-  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(path);
+  return path === "~" || path.startsWith("~/") ? join(homeFolder(), path.slice(1)) : resolve(path);
 }
 
 export function need(value: string | undefined, what: string): string {

@@ -5,7 +5,7 @@
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -17,6 +17,7 @@ import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
 import type { PreparedMount } from "../mounts.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./seatbelt.ts";
 import { refusedRange, unavailable, UNREACHABLE, USE_REACHABLE, type Tier } from "./tier.ts";
+import { homeFolder } from "../../util/home-folder.ts";
 
 export interface ForkServerOptions {
   readonly executable: string;
@@ -194,7 +195,7 @@ function spawnServer(start: ForkServerOptions): ServerProcess {
   const newest = Number.parseInt(process.env["RLM_SANDBOX_LANDLOCK"] ?? "", 10);
   const landlock = Number.isInteger(newest) ? { landlock: newest } : {};
   const program = tier === "B" ? { bwrap: requireBubblewrap() } : {};
-  const place = { host: process.pid, home: homedir(), scratch: tmpdir(), sandboxExec };
+  const place = { host: process.pid, home: homeFolder(), scratch: tmpdir(), sandboxExec };
   const options = { tier, preload, ...place, ...user, ...range, ...landlock, ...program };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
