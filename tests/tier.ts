@@ -8,6 +8,14 @@ export const TIER: string = await findTier().catch(() => "");
 /** Whether sessions have a root, processes and users of their own, as in every tier but C. */
 const hasNamespaces = TIER !== "C";
 
+/** Whether sessions have the user of the host, and nothing but filters between them and what else this user has. */
+export const SHARES_USER: boolean = !hasNamespaces && process.getuid?.() !== 0;
+
+/** Skips a test of what tier C does not do for ordinary users, with the reason. */
+export function skipForSharedUser(context: TestContext, why: string): void {
+  context.skip(SHARES_USER, `tier C, as an ordinary user: ${why}`);
+}
+
 /** Skips a test of what tier C does not do, with the reason. */
 export function skipInTierC(context: TestContext, why: string): void {
   context.skip(!hasNamespaces, `tier C: ${why}`);

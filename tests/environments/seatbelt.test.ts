@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Sandbox } from "../../src/environments/environment.ts";
 import { LocalEnvironment } from "../../src/environments/local/local.ts";
 import { DEFAULT_LIMITS } from "../../src/session/options.ts";
@@ -18,6 +18,9 @@ const options = {
   poolOptions: PLAIN,
   onLessMemory: () => {},
 };
+
+beforeAll(() => vi.stubEnv("RLM_SANDBOX_TIER", ""));
+afterAll(() => vi.unstubAllEnvs());
 
 function open(machine: { readonly platform: string; readonly isRoot: boolean }): LocalEnvironment {
   return new LocalEnvironment(options, { ...machine, sandboxExec: STAND_IN });
