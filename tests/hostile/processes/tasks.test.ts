@@ -5,7 +5,7 @@ import { comesToRest, printed } from "../../tasks/observe-task.ts";
 import { comesTrue, processesWith } from "../machine.ts";
 import { uniqueSleep } from "../probe.ts";
 import { openStage, type OpenStage } from "../stage.ts";
-import { TIER, SHARES_USER } from "../../tier.ts";
+import { TIER, SHARES_USER, skipForSharedUser } from "../../tier.ts";
 
 /** The number of the `exit` system call, which ends one thread. */
 const EXIT = process.arch === "arm64" ? 93 : 60;
@@ -172,7 +172,8 @@ ctypes.CDLL(None).syscall(${EXIT}, 0)
   });
 });
 
-test("dead processes of a session that carry the marks of its tasks keep no task from ending", async () => {
+test("dead processes of a session that carry the marks of its tasks keep no task from ending", async (context) => {
+  skipForSharedUser(context, "sessions take each other's processes");
   await using session = await stage.runtime.openSession();
   const code = `
 import os, resource
