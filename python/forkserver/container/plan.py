@@ -117,8 +117,10 @@ class Plan:
         proc.join_sandbox(self.scratch.mark)
         stage("enter its folder")
         os.chdir(self.work)
+        stage("mount")
+        opened = [open_exact(mount.path) for mount in self.mounts]
         stage("restrict with Landlock")
-        self._restrict()
+        self._restrict(opened)
         stage("keep other processes from looking into it")
         libc.forbid_tracing()  # the filter ignores this from now on
         stage("install the system call filter")
@@ -146,10 +148,9 @@ class Plan:
             seccomp.install(member_filter.build(member, is_supervised=False))
         self.supervisor.hand_over(listener)
 
-    def _restrict(self) -> None:
+    def _restrict(self, opened: list[int]) -> None:
         readable = [*(os.fsencode(path) for path in self.system), b"/proc"]
         writable = [os.fsencode(self.scratch.folder)]
-        opened = [open_exact(mount.path) for mount in self.mounts]
         for fd, mount in zip(opened, self.mounts):
             (writable if mount.write else readable).append(b"/proc/self/fd/%d" % fd)
         devices = [b"/dev/" + name.encode() for name in _WRITABLE_DEVICES]
@@ -177,6 +178,7 @@ def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:
             raise OSError(errno.EOPNOTSUPP, f"it holds secrets ({_name(mount.hidden)}), and they can be hidden in tier A only", mount.path)
         if _is_in(scratch, mount.path):
             raise OSError(errno.EACCES, "the files of all sessions are in it", mount.path)
+        os.lstat(mount.path)  # it may have been removed since it was checked
         outer = [other.path for other in mounts if other.write and not mount.write and _is_in(mount.path, other.path)]
         if outer:
             raise OSError(errno.EOPNOTSUPP, f"it cannot be read-only in {outer[0]}, which may be written", mount.path)

@@ -7,6 +7,7 @@ import { isRoot, openHosts, USER, type Hosts } from "./container-host.ts";
 
 /** What an ordinary user's sessions do not hold, and why. */
 const NOT_HELD: Readonly<Record<string, string>> = {
+  "proc-fd-of-parent": "numbers of descriptors are listed, where process 1 has the same user; not what they are",
   "host-sees-hostpids": "there is no process namespace",
   "proc-cmdline-scan": "there is no process namespace",
 };

@@ -13,7 +13,7 @@ const WAIT_FOR_FILE = "import os, time\nwhile not os.path.exists('go'): time.sle
 
 describe.each(ERAS)("in the %s era", (era) => {
   test("a command that becomes a task runs once, and shell_status has the rest", async () => {
-    await using mcp = await connect({ era, timings: WAITS });
+    await using mcp = await connect({ era, timings: { ...WAITS, shellMs: 2000 } });
     const command = "echo ran >> log; echo first; until [ -e go ]; do sleep 0.01; done; echo second";
     const started = await mcp.call("shell", { command });
     expect(started.isError ?? false).toBe(false);
