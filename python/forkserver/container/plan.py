@@ -139,7 +139,8 @@ class Plan:
         shares_user = not self.user.is_own
         keeps_all = shares_user and (self.owns_readable or any(not mount.write for mount in self.mounts))
         member = member_filter.Member(os.getppid(), shares_user, fixes_metadata=keeps_all, truncates=self.landlock >= _TRUNCATE,
-                                contains_signals=self.user.is_own or self.landlock >= _SCOPES_SIGNALS)
+                                contains_signals=self.user.is_own or self.landlock >= _SCOPES_SIGNALS,
+                                asks_to_fork=self.is_root)  # the kernel does not limit how many processes root has
         if self.supervisor is None:
             seccomp.install(member_filter.build(member, is_supervised=False))
             return

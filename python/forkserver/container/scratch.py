@@ -13,6 +13,7 @@ import signal
 import stat
 import time
 from dataclasses import dataclass
+from typing import Callable
 
 from .. import libc
 from ..files import operations
@@ -44,14 +45,15 @@ class Base:
 
     def remove(self, own: list[range]) -> None:
         """Ends every sandbox and removes its folder, where no fork server uses it any more. `own` are users that nobody else has."""
-        _kill_once(proc.processes_marked(self.first_mark, self.first_mark + _MARKS - 1))
+        marks = self.first_mark, self.first_mark + _MARKS - 1
+        _kill_once(proc.processes_marked(*marks), *marks)
         for name in os.listdir(self.folder):
             if name.isdigit():
                 scratch = self.scratch(int(name))
                 owner = os.lstat(scratch.folder)
                 is_own = any(owner.st_uid in part for part in own)
                 pid = start_cleaner(scratch, owner.st_uid, owner.st_gid, is_own)
-                os.waitpid(pid, 0)
+                _wait_for(pid)
                 remove_emptied(scratch)
         os.unlink(f"{self.folder}/{_LOCK}")
         os.rmdir(self.folder)
@@ -112,18 +114,18 @@ def remove_made(scratch: Scratch) -> None:
 
 def start_cleaner(scratch: Scratch, uid: int, gid: int, kills_user: bool) -> int:
     """Forks a process that ends what is left of a sandbox whose init is gone, and empties its folder. It becomes the user of the
-    sandbox, so that it can do no more than that. `kills_user`: nobody else has this user."""
+    sandbox, so that it can do no more than that. `kills_user`: nobody else has this user. Then processes of the sandbox may signal
+    it once it has this user, and they are ended before."""
     pid = os.fork()
     if pid == 0:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            if uid != os.getuid():
-                os.setgroups([])
-                os.setresgid(gid, gid, gid)
-                os.setresuid(uid, uid, uid)
+            if kills_user and uid != os.getuid():
+                _kill_all(scratch.mark, lambda: _kill_user(uid, gid))
+            _become(uid, gid)
             libc.set_capabilities(0)
-            _kill_all(scratch.mark, kills_user and uid != 0)
+            _kill_all(scratch.mark)
             operations.empty_all(scratch.folder)
             os._exit(0)
         finally:
@@ -139,25 +141,64 @@ def remove_emptied(scratch: Scratch) -> None:
         pass
 
 
-def _kill_all(mark: int, kills_user: bool) -> None:
+def _become(uid: int, gid: int) -> None:
+    if uid != os.getuid():
+        os.setgroups([])
+        os.setresgid(gid, gid, gid)
+        os.setresuid(uid, uid, uid)
+
+
+def _kill_user(uid: int, gid: int) -> None:
+    """Kills all processes of a user at once, which none can evade. They may stop or kill the process that does it, if they are fast."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become(uid, gid)
+            os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    _wait_for(pid)
+
+
+def _wait_for(pid: int) -> None:
+    """Until a child has ended. One that is stopped is killed."""
+    while os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _kill_all(mark: int, kill_user: Callable[[], None] = lambda: None) -> None:
     """Returns when no process with the mark lives. Zombies are reaped by their parents."""
     pause = 0.001
     while living := [pid for pid in proc.processes_marked(mark, mark) if proc.state_of(pid) not in proc.DEAD]:
-        if kills_user:
-            os.kill(-1, signal.SIGKILL)  # no process can evade it
-        _kill_once(living)
+        kill_user()
+        _kill_once(living, mark, mark)
         time.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE_S)
 
 
-def _kill_once(pids: list[int]) -> None:
-    """Also keeps them from forking meanwhile, where they have the user of this process."""
+def _kill_once(pids: list[int], first_mark: int, last_mark: int) -> None:
+    """Kills those that still have a mark: another process may have got the number. Also keeps them from forking meanwhile, where they
+    have the user of this process."""
     for pid in pids:
         try:
-            resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
-        except (OSError, ValueError):
+            process = os.pidfd_open(pid)
+        except OSError:
+            continue
+        try:
+            if first_mark <= proc.sandbox_mark_of(pid) <= last_mark:
+                _forbid_forks(pid)
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+        except ProcessLookupError:
             pass
-        proc.kill(pid)
+        finally:
+            os.close(process)
+
+
+def _forbid_forks(pid: int) -> None:
+    try:
+        resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+    except (OSError, ValueError):
+        pass
 
 
 def disk_usage(folder: str) -> int:

@@ -17,6 +17,7 @@ from typing import Callable
 
 from .. import libc
 from ..processes import proc
+from .member_filter import CLONE, FORKS
 
 # struct seccomp_notif: id, thread, flags; then struct seccomp_data: number, architecture, address, six arguments.
 _QUESTION = struct.Struct("=QIIiIQ6Q")
@@ -96,6 +97,8 @@ class Supervisor:
                 if _signed(arguments[0]) != _process_of(caller):
                     raise PermissionError(errno.EPERM, "not its own")
                 flags = _CONTINUE  # it exists as long as the caller does
+            elif call == CLONE or call in FORKS:
+                flags = _CONTINUE  # as long as there is an init
             else:
                 self._check(_signed(arguments[1 if call in (_SETPRIORITY, _IOPRIO_SET) else 0]))
                 flags = _CONTINUE  # if the thread ends now, at worst the one that gets its number is scheduled in another way

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isAlive } from "../machine.ts";
+import { isAlive, processesWith } from "../machine.ts";
 import { isRoot, named, openHosts, USER, type Hosts, type Way } from "./container-host.ts";
 
 /** As in a container that was started with `--cap-drop ALL`. */
@@ -17,6 +17,22 @@ n = 0
 while n < 400:
   if os.fork() == 0: time.sleep(60); os._exit(0)
   n += 1`;
+/** Each process forks and ends before anybody can find it. The interpreter is a small one, which forks fast. */
+const FLEES = `import subprocess, sys
+flees = """import os, time
+if os.fork(): os._exit(0)
+until = time.monotonic() + 45
+os.setsid()
+for _ in range(40):
+  if os.fork() == 0: break
+else:
+  print(flush=True)
+  os._exit(0)
+while time.monotonic() < until:
+  try:
+    if os.fork(): os._exit(0)
+  except OSError: pass"""
+subprocess.Popen([sys.executable, "-ISc", flees, "this-one-flees"], stdout=subprocess.PIPE).stdout.readline()`;
 
 let hosts: Hosts;
 /** Another process of root, with as little privilege. */
@@ -137,6 +153,11 @@ def held(attempt):
     const values = await hosts.run(way, { codes: [FORKS, "1 + 1"], limits: { processes: 40 }, ...work() });
     expect(values).toEqual([expect.objectContaining({ reason: "memory" }), "2"]);
   });
+
+  test("ends when it is closed, however fast its processes fork", async () => {
+    expect(await hosts.run(way, { codes: [FLEES], ...work() })).toHaveLength(1); // also if they were too many
+    expect(processesWith("this-one-flees")).toEqual([]);
+  }, 40_000);
 });
 
 describe("root of a user namespace with one user", () => {
