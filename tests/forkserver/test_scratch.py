@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../python"))
 
@@ -35,6 +36,16 @@ class Stale(unittest.TestCase):
         finally:
             other.kill()
         self.assertEqual(other.wait(), -9)
+
+    def test_what_could_not_be_removed_is_removed_at_the_next_start(self):
+        os.makedirs(f"{self.base}/1/work")
+        self.make_lock(1 << 61)
+        fails = [sys.executable, "-c", "raise SystemExit(1)"]
+        with mock.patch.object(scratch, "start_cleaner", lambda *_: os.spawnv(os.P_NOWAIT, sys.executable, fails)):
+            scratch.remove_stale(self.folder)
+        self.assertTrue(os.path.exists(f"{self.base}/1/work"))
+        scratch.remove_stale(self.folder)
+        self.assertFalse(os.path.exists(self.base))
 
     def test_links_are_not_followed(self):
         outside = f"{self.folder}/outside"

@@ -55,8 +55,9 @@ class Base:
                 pid = start_cleaner(scratch, owner.st_uid, owner.st_gid, is_own)
                 _wait_for(pid)
                 remove_emptied(scratch)
-        os.unlink(f"{self.folder}/{_LOCK}")
-        os.rmdir(self.folder)
+        if os.listdir(self.folder) == [_LOCK]:  # else the next start tries again, and needs the lock for it
+            os.unlink(f"{self.folder}/{_LOCK}")
+            os.rmdir(self.folder)
 
 
 def make_base(temporary: str, others_enter: bool) -> Base:
