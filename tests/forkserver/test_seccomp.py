@@ -165,7 +165,7 @@ class Members(unittest.TestCase):
     """The filter of workers and commands where there are no namespaces. Their init is process 70."""
 
     def check(self, expected, numbers, *arguments, is_supervised=True, **member):
-        member = {"shares_user": True, "fixes_metadata": False, "truncates": True, "contains_signals": False, **member}
+        member = {"shares_user": True, "truncates": True, "contains_signals": False, **member}
         build = lambda package, _: (lambda filters: filters.build(filters.Member(70, **member), is_supervised))(  # noqa: E731
             package("container.member_filter"))
         for machine, number in (("x86_64", numbers[0]), ("aarch64", numbers[1])):
@@ -188,6 +188,22 @@ class Members(unittest.TestCase):
             self.check(errno.EPERM, numbers, 71)
         for numbers in ((200, 130), (424, 424), (317, 277)):
             self.check(errno.ENOSYS, numbers, 71)
+
+    def test_new_processes(self):
+        for number in (57, 58):
+            self.check(ASKED, (number, 220), 17, asks_to_fork=True)
+            self.check(ALLOWED, (number, 220), 17)
+        self.check(ALLOWED, (56, 220), 0x10F00, asks_to_fork=True)
+        self.check(ASKED, (56, 220), 0x4111, asks_to_fork=True)
+        self.check(ALLOWED, (56, 220), 0x4111, asks_to_fork=True, is_supervised=False)
+
+    def test_files_of_the_user(self):
+        for numbers in ((91, 52), (280, 88), (93, 55), (268, 53)):
+            self.check(0, numbers, 3, 0)
+            self.check(ALLOWED, numbers, 3, 0, shares_user=False)
+
+    def test_names_of_sockets(self):
+        self.check(errno.EPERM, (49, 200), 3, 1, 20)
 
     def test_groups(self):
         for pid, group, outcome in ((0, 0, ALLOWED), (71, 71, ALLOWED), (71, 0, ALLOWED), (0, 71, errno.EPERM), (71, 72, errno.EPERM)):

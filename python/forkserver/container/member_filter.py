@@ -16,6 +16,8 @@ from ..sandbox.seccomp import (
 _SHARED_IPC: dict[str, tuple[int | None, int | None]] = {
     # objects of the host, by numbers that can be guessed
     "semop": (65, 193), "semtimedop": (220, 192), "semctl": (66, 191), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+    # names of sockets, which are the host's where they are not files
+    "bind": (49, 200),
 }
 # These fail with ENOSYS.
 _UNSEEN: dict[str, tuple[int | None, int | None]] = {
@@ -26,16 +28,17 @@ _UNSEEN: dict[str, tuple[int | None, int | None]] = {
     # the first filter leaves this to them, so that they can install this one
     "seccomp": ABSENT["seccomp"],
 }
-# Where the user of the host has the same id, it owns files that Landlock does not protect from these. They do nothing and succeed, as
-# on a file system without permissions.
-_METADATA_OF_PATHS: dict[str, tuple[int | None, int | None]] = {
+# Where the user of the host has the same id, it owns files that Landlock does not protect from these, by a path or by a descriptor that
+# may only be read. They do nothing and succeed, as on a file system without permissions.
+_METADATA: dict[str, tuple[int | None, int | None]] = {
     "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None), "lchown": (94, None),
     "fchownat": (260, 54), "fchown": (93, 55), "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
+    "fchmod": (91, 52), "utimensat": (280, 88),
 }
 _NO_ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
     "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
 }
-_FCHMOD, _UTIMENSAT, _TRUNCATE = (91, 280, 76) if libc.X86_64 else (52, 88, 45)
+_TRUNCATE = 76 if libc.X86_64 else 45
 _KILL_CALL, _TGKILL, _PIDFD_OPEN, _SETPGID = (62, 234, 434, 109) if libc.X86_64 else (129, 131, 434, 154)
 # clone, fork, vfork: new processes and threads.
 CLONE, FORKS = (56, (57, 58)) if libc.X86_64 else (220, ())
@@ -54,14 +57,12 @@ _O_ACCMODE, _O_TRUNC = 3, 0o1000
 class Member:
     """What a filter for members depends on. They have the user of their `init`.
 
-    `shares_user`: others have this user, too. `fixes_metadata`: it could own files that it may only read. `truncates`: Landlock
-    decides which files may be truncated. `contains_signals`: another wall keeps signals in the sandbox. `asks_to_fork`: where there is
+    `shares_user`: others have this user, too. `truncates`: Landlock decides which files may be truncated. `contains_signals`: another wall keeps signals in the sandbox. `asks_to_fork`: where there is
     somebody to ask. Then processes cannot fork once the init has ended, not even those that always fork before they are found.
     """
 
     init: int
     shares_user: bool
-    fixes_metadata: bool
     truncates: bool
     contains_signals: bool
     asks_to_fork: bool = False
@@ -74,14 +75,12 @@ def build(member: Member, is_supervised: bool) -> bytes:
         code += [(JEQ, 0, len(rules) + 1, number), *rules, answer(ALLOW)]
     tables = [(_SHARED_IPC, EPERM), (_UNSEEN, ENOSYS)]
     if member.shares_user:
-        tables += [(_METADATA_OF_PATHS, SUCCESS), (_NO_ATTRIBUTES, EOPNOTSUPP)]
+        tables += [(_METADATA, SUCCESS), (_NO_ATTRIBUTES, EOPNOTSUPP)]
     for calls, action in tables:
         for numbers in calls.values():
             number = numbers[COLUMN]
             if number is not None:
                 code += when(JEQ, number, action)
-    if member.fixes_metadata:
-        code += when(JEQ, _FCHMOD, SUCCESS)
     if not member.truncates:
         code += when(JEQ, _TRUNCATE, EPERM)
     return pack([*code, answer(ALLOW)])
@@ -126,7 +125,3 @@ def _rules(member: Member, others: int) -> Iterator[tuple[int, Code]]:
         if not member.truncates:
             opening += [argument(flags), (AND, 0, 0, _O_ACCMODE | _O_TRUNC), *when(JEQ, _O_TRUNC, EACCES)]
         yield number, opening
-    if member.shares_user:
-        # Without a path it is about a descriptor.
-        by_path = [*deny_all_but(1, 0, action=SUCCESS), load(ARG0 + 8 + 4), *unless(JEQ, 0, SUCCESS)]
-        yield _UTIMENSAT, [answer(SUCCESS)] if member.fixes_metadata else by_path

@@ -47,8 +47,6 @@ class Plan:
     landlock: int
     # System call filters for a sandbox with a user of its own, and for one whose init decides on calls of its members.
     filters: tuple[bytes, bytes]
-    # Whether files that it may only read could belong to its user.
-    owns_readable: bool
     # The following differ for each sandbox.
     user: User = User(-1, -1, False)
     mounts: tuple[Mount, ...] = ()
@@ -137,8 +135,7 @@ class Plan:
             session_limits = replace(session_limits, processes=session_limits.processes + proc.threads_of_user(self.user.uid))
         limits.apply(session_limits)
         shares_user = not self.user.is_own
-        keeps_all = shares_user and (self.owns_readable or any(not mount.write for mount in self.mounts))
-        member = member_filter.Member(os.getppid(), shares_user, fixes_metadata=keeps_all, truncates=self.landlock >= _TRUNCATE,
+        member = member_filter.Member(os.getppid(), shares_user, truncates=self.landlock >= _TRUNCATE,
                                 contains_signals=self.user.is_own or self.landlock >= _SCOPES_SIGNALS,
                                 asks_to_fork=self.is_root)  # the kernel does not limit how many processes root has
         if self.supervisor is None:
@@ -166,10 +163,8 @@ def system_plan(landlock_abi: int, home: str) -> Plan:
     """What every sandbox of this fork server sees; computed once."""
     folders = interpreter.folders(home)
     system = [path for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in interpreter.ETC)) if os.path.exists(path)]
-    uid = os.getuid()
-    owns_readable = any(os.stat(folder).st_uid == uid for folder in (*system, *folders))
     filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=False, is_supervisor=True)
-    return Plan((*system, *folders), landlock_abi, filters, owns_readable)
+    return Plan((*system, *folders), landlock_abi, filters)
 
 
 def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:

@@ -48,15 +48,16 @@ class Base:
         marks = self.first_mark, self.first_mark + _MARKS - 1
         _kill_once(proc.processes_marked(*marks), *marks)
         for name in os.listdir(self.folder):
-            if name.isdigit():
+            owner = os.lstat(f"{self.folder}/{name}")
+            if name.isdigit() and stat.S_ISDIR(owner.st_mode):
                 scratch = self.scratch(int(name))
-                owner = os.lstat(scratch.folder)
                 is_own = any(owner.st_uid in part for part in own)
                 pid = start_cleaner(scratch, owner.st_uid, owner.st_gid, is_own)
                 _wait_for(pid)
                 remove_emptied(scratch)
-        os.unlink(f"{self.folder}/{_LOCK}")
-        os.rmdir(self.folder)
+        if os.listdir(self.folder) == [_LOCK]:  # else the next start tries again, and needs the lock for it
+            os.unlink(f"{self.folder}/{_LOCK}")
+            os.rmdir(self.folder)
 
 
 def make_base(temporary: str, others_enter: bool) -> Base:
@@ -89,7 +90,10 @@ def _remove_if_stale(folder: str) -> None:
     fd = os.open(f"{folder}/{_LOCK}", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        Base(folder, int(os.read(fd, 64))).remove([])
+        first_mark = int(os.read(fd, 64))
+        if first_mark >> 61 != 1 or first_mark % _MARKS:
+            return  # whoever may write to the temporary folder could have made it, for others to be killed
+        Base(folder, first_mark).remove([])
     finally:
         os.close(fd)
 
