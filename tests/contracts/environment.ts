@@ -18,6 +18,7 @@ import { WorkerLostError } from "../../src/errors.ts";
 import type { OutputStream } from "../../src/protocol/execution.ts";
 import { DEFAULT_LIMITS } from "../../src/session/options.ts";
 import { COMMAND_LINES } from "../open.ts";
+import { uniqueSleep } from "../hostile/probe.ts";
 
 export interface EnvironmentContract {
   readonly open: () => Environment;
@@ -178,13 +179,14 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
     test("kills a worker with everything it started, and keeps the sandbox", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
-      await first.exec("e1", "import subprocess; subprocess.Popen(['setsid', 'sleep', '654321']); None");
+      const mark = uniqueSleep(); // some sandboxes see the processes of the whole machine
+      await first.exec("e1", `import subprocess; subprocess.Popen(['setsid', 'sleep', '${mark}']); None`);
       sandbox.worker.kill("timeout");
       await first.until(({ exit }) => exit !== undefined);
       expect(first.received.exit).toEqual({ kind: "signal", signal: 9, reason: "timeout" });
       await sandbox.restart();
       const second = converse(sandbox);
-      await second.exec("e1", `b'654321' in ${COMMAND_LINES}`);
+      await second.exec("e1", `b'${mark}' in ${COMMAND_LINES}`);
       expect(second.received.events).toContain('"text/plain":"False"');
       await sandbox.close();
     });
