@@ -137,7 +137,7 @@ class Plan:
         shares_user = not self.user.is_own
         member = member_filter.Member(os.getppid(), shares_user, truncates=self.landlock >= _TRUNCATE,
                                 contains_signals=self.user.is_own or self.landlock >= _SCOPES_SIGNALS,
-                                asks_to_fork=shares_user)  # others of the user must live on, so they cannot all be killed at once
+                                asks_to_fork=self.is_root)  # the kernel does not limit how many processes root has
         if self.supervisor is None:
             seccomp.install(member_filter.build(member, is_supervised=False))
             return
