@@ -177,7 +177,9 @@ subprocess.run(['bash', '-c', f'chmod 777 {p}; touch {p}; echo > {p}'], capture_
     const marks = theirMarks();
     const ended = once(host, "exit");
     const [keeper = 0] = childrenOf(host.pid ?? 0);
-    for (const pid of [keeper, ...childrenOf(keeper), host.pid ?? 0]) process.kill(pid, "SIGKILL");
+    for (const pid of [keeper, ...childrenOf(keeper), host.pid ?? 0]) {
+      if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    }
     await ended;
     expect(bases()).toHaveLength(1);
     expect(await run(["1"])).toEqual(["1"]);
