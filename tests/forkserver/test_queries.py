@@ -70,28 +70,14 @@ class Asked(unittest.TestCase):
         self.reap()
 
     def test_one_that_gets_no_processor_is_waited_for(self):
-        processor = min(os.sched_getaffinity(0))
-        others = [self.spin(processor) for _ in range(4)]
-
-        def work():
-            os.nice(19)
-            os.sched_setaffinity(0, {processor})
-            spin(0.05)
-
+        others, work = self.starve(0.05)
         with mock.patch.object(queries, "TIMEOUT_S", 0.1), mock.patch.object(queries, "processes", lambda: [self.pid()]):
             self.ask(work)
             self.wait_for_answer(lambda: [os.kill(pid, signal.SIGKILL) for pid in others] if self.is_put_off() else None)
         self.assertEqual(self.answers, ["no"])
 
     def test_one_that_gets_no_processor_because_of_its_own_sandbox_counts_as_yes(self):
-        processor = min(os.sched_getaffinity(0))
-        others = [self.spin(processor) for _ in range(4)]
-
-        def work():
-            os.nice(19)
-            os.sched_setaffinity(0, {processor})
-            spin(3600)
-
+        others, work = self.starve(3600)
         with mock.patch.object(queries, "TIMEOUT_S", 0.1), mock.patch.object(queries, "processes", lambda: others):
             self.ask(work)
             self.wait_for_answer()
@@ -126,6 +112,17 @@ class Asked(unittest.TestCase):
                 time.sleep(min(0.01, self.queries.until_deadline_ms() / 1000))
                 self.queries.check_deadlines()
                 each_round()
+
+    def starve(self, cpu_s):
+        """Four processes that keep a processor busy, and a question that needs so much of it and hardly gets any."""
+        processor = min(os.sched_getaffinity(0))
+
+        def work():
+            os.nice(19)
+            os.sched_setaffinity(0, {processor})
+            spin(cpu_s)
+
+        return [self.spin(processor) for _ in range(4)], work
 
     def spin(self, processor):
         """A process that keeps a processor busy until the test ends."""

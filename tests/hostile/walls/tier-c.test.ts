@@ -1,6 +1,6 @@
 // Tier C: sessions without namespaces. What namespaces do elsewhere is done by Landlock, filters, users and marks here.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -177,9 +177,8 @@ subprocess.run(['bash', '-c', f'chmod 777 {p}; touch {p}; echo > {p}'], capture_
     const marks = theirMarks();
     const ended = once(host, "exit");
     const [keeper = 0] = childrenOf(host.pid ?? 0);
-    for (const pid of [keeper, ...childrenOf(keeper), host.pid ?? 0]) {
-      if (isAlive(pid)) process.kill(pid, "SIGKILL");
-    }
+    // All in one call, because their ends are seen by the others. Some of the children may end by themselves.
+    spawnSync("kill", ["-KILL", ...[keeper, ...childrenOf(keeper), host.pid ?? 0].map(String)]);
     await ended;
     expect(bases()).toHaveLength(1);
     expect(await run(["1"])).toEqual(["1"]);
