@@ -82,7 +82,11 @@ def replace_named(module: ModuleType) -> None:
 
 
 def _named_file(path: str) -> str:
-    return os.path.join(os.environ.get("TMPDIR", "/tmp"), f".shared-memory-{path.strip('/').replace('/', '-')}")
+    return os.path.join(_temporary_folder(), f".shared-memory-{path.strip('/').replace('/', '-')}")
+
+
+def _temporary_folder() -> str:
+    return os.environ.get("TMPDIR", "/tmp")
 
 
 def _open_file(length: int) -> int:
@@ -92,7 +96,7 @@ def _open_file(length: int) -> int:
     try:
         fd = os.open(_FOLDER, flags, 0o600)
     except PermissionError:  # a sandbox without a root of its own
-        fd = os.open(os.environ.get("TMPDIR", "/tmp"), flags, 0o600)
+        fd = os.open(_temporary_folder(), flags, 0o600)
     try:
         room = os.fstatvfs(fd)
         # Later, a page that does not fit would end the process.
