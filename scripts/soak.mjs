@@ -4,7 +4,8 @@
 //   RLM_SANDBOX_TIER=C node --expose-gc scripts/soak.mjs       in another
 //
 // Needs a built dist/. It samples processes, descriptors, memory, mounts, temporary files and cgroups each minute between two rounds, while
-// no session is open. Other programs that mount meanwhile are seen as well: `unshare --mount` hides them. Exit code 1: something grew without end, was left at the end, or a session did what it must not.
+// no session is open. Other programs that mount meanwhile are seen as well: `unshare --mount` hides them. Exit code 1: something grew
+// without end, was left at the end, or a session did what it must not.
 
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

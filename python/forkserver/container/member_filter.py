@@ -57,8 +57,9 @@ _O_ACCMODE, _O_TRUNC = 3, 0o1000
 class Member:
     """What a filter for members depends on. They have the user of their `init`.
 
-    `shares_user`: others have this user, too. `truncates`: Landlock decides which files may be truncated. `contains_signals`: another wall keeps signals in the sandbox. `asks_to_fork`: where there is
-    somebody to ask. Then processes cannot fork once the init has ended, not even those that always fork before they are found.
+    `shares_user`: others have this user, too. `truncates`: Landlock decides which files may be truncated. `contains_signals`: another
+    wall keeps signals in the sandbox. `asks_to_fork`: where there is somebody to ask. Then processes cannot fork once the init has
+    ended, not even those that always fork before they are found.
     """
 
     init: int
