@@ -68,7 +68,7 @@ class ContainerServer(Server):
             stage = "make pipes"
             ours, theirs = pipes.make(pipes.OF_A_WORKER)
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            supervisor = None if user.is_own else Supervisor(scratch.mark)
+            supervisor = None if user.is_own else Supervisor(scratch.mark, sandbox_limits.processes)
             plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch, cgroup=cgroup,
                            cgroup_bytes=sandbox_limits.cgroup_bytes(1), supervisor=supervisor, is_root=user.uid == 0)
             stage = "fork"

@@ -102,7 +102,7 @@ class Init:
         stages: list[str] = ["start"]
         try:
             try:
-                if self._plan.supervisor is not None:  # its user has other processes, which may end and leave it more than its own limit
+                if self._plan.supervisor is not None:  # it allows some more for a moment, and there may be none (Supervisor.hand_over)
                     self._objects.most_processes = self._limits.processes * 2
                 if self._plan.counts_processes:
                     self._count_processes()
@@ -163,6 +163,8 @@ class Init:
                     supervisor.handle(fd, events)
             if self._is_reaping_due:
                 self._reap()
+            if supervisor is not None:
+                supervisor.proceed()
             self._endings.proceed()
             self._check_if_due()
 
@@ -200,7 +202,9 @@ class Init:
     def _timeout_ms(self) -> float | None:
         if self._is_reaping_due:
             return 0
-        due = (self._until_check_ms(), self._queries.until_deadline_ms(), self._endings.until_due_ms())
+        due = [self._until_check_ms(), self._queries.until_deadline_ms(), self._endings.until_due_ms()]
+        if self._plan.supervisor is not None:
+            due.append(self._plan.supervisor.until_due_ms())
         return min((ms for ms in due if ms is not None), default=None)
 
     def _receive_order(self) -> None:

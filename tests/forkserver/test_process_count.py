@@ -1,6 +1,7 @@
-"""The number of processes where the kernel does not limit it: the init counts, and no barrier holds."""
+"""The number of processes where the kernel does not limit it well: the init counts, and allows each or ends what has too many."""
 
 import os
+import select
 import sys
 import unittest
 from unittest import mock
@@ -8,7 +9,8 @@ from unittest import mock
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from forkserver.processes import kernel_objects, process_barrier  # noqa: E402
+from forkserver.container import supervisor  # noqa: E402
+from forkserver.processes import kernel_objects, proc, process_barrier  # noqa: E402
 from forkserver.processes.branches import Branch  # noqa: E402
 from forkserver.processes.memory_limits import Group  # noqa: E402
 from forkserver.sandbox.limits import Limits  # noqa: E402
@@ -25,7 +27,7 @@ class Counted(unittest.TestCase):
             Limits(1, 1, 8, 1), memory, branches, mock.Mock(), mock.Mock(), mock.Mock(), kill_branch)
         every = [pid for pids in (strays, *groups.values()) for pid in pids]
         with mock.patch.object(kernel_objects, "processes", return_value=every), \
-                mock.patch.object(kernel_objects, "threads_of", side_effect=lambda pid: threads), \
+                mock.patch.object(proc, "threads_of", side_effect=lambda pid: threads), \
                 mock.patch.object(kernel_objects, "kill") as kill:
             objects._limit_processes(8)
         return [call.args[0].number for call in kill_branch.call_args_list], sorted(call.args[0] for call in kill.call_args_list)
@@ -43,15 +45,82 @@ class Counted(unittest.TestCase):
         self.assertEqual(self.killed({1: [10]}, list(range(20, 30)), 1), ([], list(range(20, 30))))
 
     def test_threads_of_this_process(self):
-        self.assertEqual(kernel_objects._count_threads([os.getpid()]), len(os.listdir("/proc/self/task")))
+        self.assertEqual(proc.count_threads([os.getpid()]), len(os.listdir("/proc/self/task")))
+
+
+class Asked(unittest.TestCase):
+    def setUp(self):
+        self.supervisor = supervisor.Supervisor(1, 5)
+        self.listener, self.other = os.pipe()
+        self.addCleanup(os.close, self.listener)
+        self.addCleanup(os.close, self.other)
+        self.poll = self.supervisor._poll = select.poll()
+        self.poll.register(self.listener, select.POLLIN)
+        os.write(self.other, b"question")
+        self.now = 100.0
+        for target, name, fake in ((supervisor.time, "monotonic", lambda: self.now), (proc, "processes", self.list),
+                                   (proc, "threads_of", lambda pid: 2)):
+            patch = mock.patch.object(target, name, fake)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.pids = [10]
+        self.counts = 0
+
+    def list(self):
+        self.counts += 1
+        self.now += 0.01
+        return self.pids
+
+    def count_new(self):
+        self.supervisor._count_new(self.listener)
+
+    def test_as_many_as_there_is_room_for_are_allowed_without_another_count(self):
+        self.count_new()
+        self.count_new()
+        self.assertEqual(self.counts, 1)
+
+    def test_one_too_many_is_refused(self):
+        self.pids = [10, 11]
+        self.assertRaises(BlockingIOError, self.count_new)
+
+    def test_those_that_ended_make_room(self):
+        self.count_new()
+        self.count_new()
+        self.pids = [10, 11]
+        self.assertRaises(BlockingIOError, self.count_new)
+        self.pids = [10]
+        self.count_new()
+
+    def test_after_a_refusal_the_next_question_waits_so_that_counts_take_a_part_of_the_time(self):
+        self.pids = [10, 11]
+        self.assertRaises(BlockingIOError, self.count_new)
+        self.assertEqual(self.poll.poll(0), [])
+        self.assertAlmostEqual(self.supervisor.until_due_ms(), 40)
+        self.supervisor.proceed()
+        self.assertEqual(self.poll.poll(0), [])
+        self.now += 0.05
+        self.supervisor.proceed()
+        self.assertEqual(self.poll.poll(0), [(self.listener, select.POLLIN)])
+        self.assertIsNone(self.supervisor.until_due_ms())
 
 
 class Barrier(unittest.TestCase):
+    def setUp(self):
+        patch = mock.patch.object(process_barrier, "_means", process_barrier._means)
+        patch.start()
+        self.addCleanup(patch.stop)
+
     def test_one_that_cannot_hold_ends_the_sandbox(self):
-        with mock.patch.object(process_barrier, "_can_hold", True):
-            process_barrier.cannot_hold()
-            with self.assertRaises(RuntimeError), process_barrier.no_new_processes(4):
-                pass
+        process_barrier.cannot_hold()
+        with self.assertRaises(RuntimeError), process_barrier.no_new_processes(4):
+            pass
+
+    def test_no_thread_is_needed_where_new_processes_wait_for_the_init(self):
+        process_barrier.cannot_hold()
+        process_barrier.hold_by_answers()
+        before = len(os.listdir("/proc/self/task"))
+        with process_barrier.no_new_processes(4):
+            self.assertEqual(len(os.listdir("/proc/self/task")), before)
 
 
 if __name__ == "__main__":

@@ -190,12 +190,9 @@ class Members(unittest.TestCase):
             self.check(errno.ENOSYS, numbers, 71)
 
     def test_new_processes(self):
-        for number in (57, 58):
-            self.check(ASKED, (number, 220), 17, asks_to_fork=True)
-            self.check(ALLOWED, (number, 220), 17)
-        self.check(ALLOWED, (56, 220), 0x10F00, asks_to_fork=True)
-        self.check(ASKED, (56, 220), 0x4111, asks_to_fork=True)
-        self.check(ALLOWED, (56, 220), 0x4111, asks_to_fork=True, is_supervised=False)
+        for number, flags in ((57, 17), (58, 17), (56, 0x4111), (56, 0x10F00)):
+            self.check(ASKED, (number, 220), flags)
+            self.check(ALLOWED, (number, 220), flags, is_supervised=False)
 
     def test_files_of_the_user(self):
         for numbers in ((91, 52), (280, 88), (93, 55), (268, 53)):

@@ -74,6 +74,7 @@ class Plan:
     def become_member(self, session_limits: limits.Limits) -> None:
         """For a worker or a command. No user namespace of ours limits how much of inotify it takes from the user of the host."""
         limits.apply(session_limits)
+        limits.limit_processes(session_limits.processes + session_limits.other_processes)
         seccomp.install(seccomp.build_without_inotify())
 
     def _check_identities(self) -> None:

@@ -6,7 +6,7 @@ from typing import Iterator
 
 from .. import libc
 from ..sandbox.bpf import (
-    ALLOW, AND, ARG0, ASK, EACCES, ENOSYS, EOPNOTSUPP, EPERM, JEQ, JEQ_X, JSET, NR, SUCCESS, TAX, Code, answer, argument,
+    ALLOW, AND, ARG0, ASK, EACCES, ENOSYS, EOPNOTSUPP, EPERM, JEQ, JEQ_X, NR, SUCCESS, TAX, Code, answer, argument,
     deny_all_but, deny_values, load, pack, unless, when)
 from ..sandbox.seccomp import (
     ABSENT, COLUMN, OPENS, FCNTL, IOCTL, PRLIMIT, SETRLIMIT, SETPRIORITY,
@@ -40,9 +40,8 @@ _NO_ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
 }
 _TRUNCATE = 76 if libc.X86_64 else 45
 _KILL_CALL, _TGKILL, _PIDFD_OPEN, _SETPGID = (62, 234, 434, 109) if libc.X86_64 else (129, 131, 434, 154)
-# clone, fork, vfork: new processes and threads.
-CLONE, FORKS = (56, (57, 58)) if libc.X86_64 else (220, ())
-_CLONE_THREAD = 0x10000
+# clone, fork, vfork
+NEW_PROCESSES = (56, 57, 58) if libc.X86_64 else (220,)
 # rt_sigqueueinfo, rt_tgsigqueueinfo
 _QUEUES = (129, 297) if libc.X86_64 else (138, 240)
 _F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
@@ -58,19 +57,18 @@ class Member:
     """What a filter for members depends on. They have the user of their `init`.
 
     `shares_user`: others have this user, too. `truncates`: Landlock decides which files may be truncated. `contains_signals`: another
-    wall keeps signals in the sandbox. `asks_to_fork`: where there is somebody to ask. Then processes cannot fork once the init has
-    ended, not even those that always fork before they are found.
+    wall keeps signals in the sandbox.
     """
 
     init: int
     shares_user: bool
     truncates: bool
     contains_signals: bool
-    asks_to_fork: bool = False
 
 
 def build(member: Member, is_supervised: bool) -> bytes:
-    """`is_supervised`: the init decides on calls about other processes (supervisor.py), which are denied otherwise."""
+    """`is_supervised`: the init decides on calls about other processes (supervisor.py), which are denied otherwise, and on new processes
+    and threads. Then none can be started once the init has ended, not even by those that always fork before they are found."""
     code = [load(NR)]
     for number, rules in _rules(member, ASK if is_supervised else EPERM):
         code += [(JEQ, 0, len(rules) + 1, number), *rules, answer(ALLOW)]
@@ -103,10 +101,9 @@ def _rules(member: Member, others: int) -> Iterator[tuple[int, Code]]:
         for number in _QUEUES:
             yield number, [answer(EPERM)]
         yield _SETPGID, [argument(0), (TAX, 0, 0, 0), argument(1), *when(JEQ, 0, ALLOW), *unless(JEQ_X, 0, EPERM)]
-    if member.asks_to_fork and others == ASK:
-        for number in FORKS:
+    if others == ASK:
+        for number in NEW_PROCESSES:
             yield number, [answer(ASK)]
-        yield CLONE, [argument(0), *when(JSET, _CLONE_THREAD, ALLOW), answer(ASK)]
     yield _PIDFD_OPEN, not_init
     yield FCNTL, deny_values(1, _F_SETOWN, _F_SETSIG, _F_SETOWN_EX)
     yield IOCTL, [*deny_values(1, _FIOSETOWN, _SIOCSPGRP),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Callable
 
 from .. import libc
@@ -131,18 +131,17 @@ class Plan:
 
     def become_member(self, session_limits: limits.Limits) -> None:
         """For a worker or a command: its limits, and a second filter on top of the init's."""
-        if not self.user.is_own:  # the kernel counts every process of the user
-            session_limits = replace(session_limits, processes=session_limits.processes + proc.threads_of_user(self.user.uid))
+        is_own = self.user.is_own
         limits.apply(session_limits)
-        shares_user = not self.user.is_own
-        member = member_filter.Member(os.getppid(), shares_user, truncates=self.landlock >= _TRUNCATE,
-                                contains_signals=self.user.is_own or self.landlock >= _SCOPES_SIGNALS,
-                                asks_to_fork=self.is_root)  # the kernel does not limit how many processes root has
+        member = member_filter.Member(os.getppid(), not is_own, truncates=self.landlock >= _TRUNCATE,
+                                      contains_signals=is_own or self.landlock >= _SCOPES_SIGNALS)
         if self.supervisor is None:
+            limits.limit_processes(session_limits.processes)
             seccomp.install(member_filter.build(member, is_supervised=False))
             return
         listener = seccomp.install_supervised(member_filter.build(member, is_supervised=True))
-        if listener is None:
+        if listener is None:  # the kernel counts every process of the user
+            limits.limit_processes(session_limits.processes + proc.threads_of_user(self.user.uid))
             seccomp.install(member_filter.build(member, is_supervised=False))
         self.supervisor.hand_over(listener)
 

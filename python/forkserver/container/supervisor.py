@@ -1,8 +1,9 @@
-"""Decides on system calls that name another process, in a sandbox that has neither a user of its own nor a process namespace.
+"""Decides on system calls that name or start another process, in a sandbox that has neither a user of its own nor a process namespace.
 
-The filter of members (member_filter.py) stops such a call and asks the init, which answers: the named process must carry the mark of
+The filter of members (member_filter.py) stops such a call and asks the init, which answers: a named process must carry the mark of
 the sandbox. The init sends signals itself, to a descriptor of the process, because its number could be given to another process
-meanwhile. One question of each member's filter is answered in a round of the init's loop, so that many cannot stall it.
+meanwhile. A new process or thread is allowed as long as the sandbox has fewer than its limit. The kernel's own limit would count all
+processes of the user. One question of each member's filter is answered in a round of the init's loop, so that many cannot stall it.
 """
 from __future__ import annotations
 
@@ -13,11 +14,12 @@ import select
 import signal
 import socket
 import struct
+import time
 from typing import Callable
 
 from .. import libc
-from ..processes import proc
-from .member_filter import CLONE, FORKS
+from ..processes import proc, process_barrier
+from .member_filter import NEW_PROCESSES
 
 # struct seccomp_notif: id, thread, flags; then struct seccomp_data: number, architecture, address, six arguments.
 _QUESTION = struct.Struct("=QIIiIQ6Q")
@@ -29,17 +31,26 @@ _KILL, _TGKILL = (62, 234) if libc.X86_64 else (129, 131)
 _SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
 # Standard streams of a member replace lower ones.
 _LOWEST = 16
+# Of the time, at most one part in this many is for counts that refuse new processes.
+_COUNT_SHARE = 4
 
 
 class Supervisor:
-    """`kept` is what a member needs to hand over its listener, after it has closed all else."""
+    """`kept` is what a member needs to hand over its listener, after it has closed all else. The init calls `proceed` in each round of
+    its loop, in which it must wait no longer than `until_due_ms`."""
 
-    def __init__(self, mark: int) -> None:
+    def __init__(self, mark: int, most_processes: int) -> None:
         self._mark = mark
+        self._most_processes = most_processes
+        # How many more there may be without another count: those that end meanwhile do not matter.
+        self._free = 0
         self._init = 0
         self._ours: socket.socket | None = None
         self._theirs: socket.socket | None = None
         self._listeners: set[int] = set()
+        # Those whose last question was for a process too many.
+        self._paused: set[int] = set()
+        self._paused_until = 0.0
         self._poll: select.poll | None = None
 
     def open(self) -> None:
@@ -74,12 +85,24 @@ class Supervisor:
             for listener in fds:
                 self._listeners.add(listener)
                 self._poll.register(listener, select.POLLIN)
+                process_barrier.hold_by_answers()
         elif events & select.POLLIN:
             self._answer(fd)
         else:  # the last process with this filter is gone
             self._listeners.discard(fd)
             self._poll.unregister(fd)
             os.close(fd)
+
+    def proceed(self) -> None:
+        if self._paused and time.monotonic() >= self._paused_until:
+            assert self._poll is not None
+            for listener in self._paused:
+                self._poll.register(listener, select.POLLIN)
+            self._paused.clear()
+
+    def until_due_ms(self) -> float | None:
+        """None if no question is put off."""
+        return max(0.0, self._paused_until - time.monotonic()) * 1000 if self._paused else None
 
     def _answer(self, listener: int) -> None:
         question = bytearray(_QUESTION.size)
@@ -97,8 +120,9 @@ class Supervisor:
                 if _signed(arguments[0]) != _process_of(caller):
                     raise PermissionError(errno.EPERM, "not its own")
                 flags = _CONTINUE  # it exists as long as the caller does
-            elif call == CLONE or call in FORKS:
-                flags = _CONTINUE  # as long as there is an init
+            elif call in NEW_PROCESSES:
+                self._count_new(listener)
+                flags = _CONTINUE
             else:
                 self._check(_signed(arguments[1 if call in (_SETPRIORITY, _IOPRIO_SET) else 0]))
                 flags = _CONTINUE  # if the thread ends now, at worst the one that gets its number is scheduled in another way
@@ -110,6 +134,20 @@ class Supervisor:
             return
         if is_in_group:  # not before the answer: a signal would make it ask again
             _ignore_gone(lambda: self._signal(_process_of(caller), _signed(arguments[1])))
+
+    def _count_new(self, listener: int) -> None:
+        """Raises OSError if there are as many as there may be, the init included."""
+        if self._free == 0:
+            started = time.monotonic()
+            self._free = max(0, self._most_processes - 1 - proc.count_threads(proc.processes(), self._most_processes))
+            if self._free == 0:
+                assert self._poll is not None
+                ended = time.monotonic()
+                self._poll.unregister(listener)
+                self._paused.add(listener)
+                self._paused_until = ended + (ended - started) * _COUNT_SHARE
+                raise BlockingIOError(errno.EAGAIN, "too many processes")
+        self._free -= 1
 
     def _kill(self, caller: int, target: int, what: int) -> tuple[int, bool]:
         """Flags of the answer, and whether the caller is to be signalled after it."""

@@ -8,7 +8,6 @@ together.
 from __future__ import annotations
 
 import errno
-import math
 import os
 import re
 import socket
@@ -22,7 +21,7 @@ from .branches import Branch
 from .jobs import Jobs
 from .memory import living_thread, proportional_sum
 from .memory_limits import Group, MemoryLimits
-from .proc import DEAD, has_own_namespace, kill, processes, read_proc, state_of, threads_of
+from .proc import DEAD, count_threads, has_own_namespace, kill, processes, read_proc, state_of
 from .programs import Program, Programs
 from .queries import Queries
 
@@ -100,11 +99,11 @@ class KernelObjects:
 
     def _limit_processes(self, most: int) -> None:
         """Kills what has the most processes and threads, if all together are too many."""
-        if _count_threads(processes(), most) <= most:
+        if count_threads(processes(), most) <= most:
             return
         groups, strays = self._memory.groups()
-        largest = max(groups, key=lambda group: _count_threads(group.pids), default=None)
-        if largest is not None and _count_threads(largest.pids) >= _count_threads(strays):
+        largest = max(groups, key=lambda group: count_threads(group.pids), default=None)
+        if largest is not None and count_threads(largest.pids) >= count_threads(strays):
             self._end(largest)
         else:
             self._kill_strays(strays)
@@ -137,16 +136,6 @@ class KernelObjects:
     def _kill_strays(self, strays: list[int]) -> None:
         for pid in set(self._memory.groups()[1]) & set(strays):
             kill(pid)
-
-
-def _count_threads(pids: list[int], enough: float = math.inf) -> int:
-    """Counts no further than to more than `enough`. A process that is gone for its parent only is one."""
-    total = len(pids)
-    for pid in pids:
-        if total > enough:
-            break
-        total += max(0, threads_of(pid) - 1)
-    return total
 
 
 def is_starting(pid: int) -> bool:

@@ -7,6 +7,7 @@ mark deceives only its own family of sessions; a program cannot change it (secco
 from __future__ import annotations
 
 import errno
+import math
 import os
 import resource
 import signal
@@ -162,6 +163,16 @@ def threads_of(pid: int) -> int:
     """0 for a process that is gone."""
     fields = _stat(f"/proc/{pid}/stat")
     return int(fields[_THREADS]) if len(fields) > _THREADS else 0
+
+
+def count_threads(pids: list[int], enough: float = math.inf) -> int:
+    """Counts no further than to more than `enough`. A process that is gone for its parent only is one."""
+    total = len(pids)
+    for pid in pids:
+        if total > enough:
+            break
+        total += max(0, threads_of(pid) - 1)
+    return total
 
 
 def state_of(pid: int) -> str:

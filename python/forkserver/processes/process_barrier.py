@@ -2,6 +2,7 @@
 
 A process that forks and exits faster than processes can be listed is always gone when a signal arrives. RLIMIT_NPROC counts
 the threads of a user, and the init is not limited by it: while the init has that many threads, no other process gets one.
+Where the init is asked about each new process, there are none while it does not answer.
 """
 from __future__ import annotations
 
@@ -12,13 +13,19 @@ from typing import Iterator
 
 _MAX_THREADS = 2048
 _END_TIMEOUT_S = 0.25
-_can_hold = True
+_means = "threads"
 
 
 def cannot_hold() -> None:
     """RLIMIT_NPROC is not enforced for the user of this sandbox."""
-    global _can_hold
-    _can_hold = False
+    global _means
+    _means = "nothing"
+
+
+def hold_by_answers() -> None:
+    """Every new process waits for an answer of the calling process."""
+    global _means
+    _means = "answers"
 
 
 @contextlib.contextmanager
@@ -28,7 +35,10 @@ def no_new_processes(limit: int) -> Iterator[None]:
 
     A thread counts from its creation. `threading` would wait until each has run, which takes long if many processes are busy.
     """
-    if not _can_hold:
+    if _means == "answers":
+        yield
+        return
+    if _means == "nothing":
         raise RuntimeError("no barrier against new processes holds for this user")
     gate = _thread.allocate_lock()
     gate.acquire()

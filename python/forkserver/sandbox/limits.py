@@ -43,7 +43,6 @@ def apply(limits: Limits) -> None:
     set_limits(
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_AS, limits.memory_bytes * 4),
-        (resource.RLIMIT_NPROC, limits.processes + limits.other_processes),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_FSIZE, limits.disk_bytes),
         (resource.RLIMIT_MEMLOCK, 0),
@@ -53,6 +52,11 @@ def apply(limits: Limits) -> None:
         (resource.RLIMIT_RTPRIO, 0),
         (resource.RLIMIT_NICE, 0),
     )
+
+
+def limit_processes(most: int) -> None:
+    """The kernel counts all processes and threads of the user, in its user namespace."""
+    set_limits((resource.RLIMIT_NPROC, most))
 
 
 def forbid_core_dumps() -> None:

@@ -87,6 +87,7 @@ class Plan:
     def become_member(self, session_limits: limits.Limits) -> None:
         """For a worker or a command of the sandbox."""
         limits.apply(session_limits)
+        limits.limit_processes(session_limits.processes + session_limits.other_processes)
 
 
 class Confined(NamedTuple):

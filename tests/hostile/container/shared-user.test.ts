@@ -2,10 +2,10 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isAlive } from "../machine.ts";
+import { comesTrue, isAlive } from "../machine.ts";
 import { isRoot, named, openHosts, USER, type Hosts, type Way } from "./container-host.ts";
 
 const owner = isRoot ? { uid: USER, gid: USER } : undefined;
@@ -152,15 +152,41 @@ for path in ${JSON.stringify(files)}:
     expect(named(await hosts.run(way, { codes }))).toEqual(["PermissionError"]);
   });
 
+  test("it has its own limit of processes, however many others its user starts meanwhile", async () => {
+    const meeting = mkdtempSync(join(hosts.folder, "meeting-"));
+    if (isRoot) chownSync(meeting, USER, USER);
+    const codes = [
+      `import os, threading, time
+open(${JSON.stringify(join(meeting, "started"))}, "w").close()
+while not os.path.exists(${JSON.stringify(join(meeting, "go"))}): time.sleep(0.01)
+n = 0
+try:
+  while n < 400: threading.Thread(target=time.sleep, args=(600,), daemon=True).start(); n += 1
+except RuntimeError: pass
+n`,
+      "os.fork()",
+      "1 + 1",
+    ];
+    const mounts = [{ path: meeting, mode: "rw" }];
+    const running = hosts.run(way, { codes, mounts, limits: { processes: 40 } });
+    expect(await comesTrue(() => existsSync(join(meeting, "started")))).toBe(true);
+    const others = Array.from({ length: 60 }, () => spawn("sleep", ["600"], { ...owner }));
+    await Promise.all(others.map((other) => once(other, "spawn")));
+    writeFileSync(join(meeting, "go"), "");
+    const [started, ...rest] = named(await running);
+    for (const other of others) other.kill("SIGKILL");
+    expect(Number(started)).toBeGreaterThan(25);
+    expect(Number(started)).toBeLessThanOrEqual(40);
+    expect(rest).toEqual(["BlockingIOError", "2"]);
+    rmSync(meeting, { recursive: true });
+  });
+
   test.skipIf(version === undefined)(
     "a flood of signals does not keep its init from a time limit, nor a command from being cancelled (where it decides on signals)",
     async () => {
       const flood = `import os, time
 for _ in range(20):
-  while True:
-    try: pid = os.fork(); break
-    except BlockingIOError: time.sleep(0.01) # others of the user have all its processes
-  if pid == 0:
+  if os.fork() == 0:
     while True:
       try: os.kill(${victim.pid}, 0)
       except OSError: pass

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openRuntime, type Result, type Runtime, type Session } from "../../../src/index.ts";
 import { comesTrue, parentOf, processesWith, python } from "../machine.ts";
 import { uniqueSleep } from "../probe.ts";
-import { skipInTierC, SHARES_USER } from "../../tier.ts";
+import { skipInTierC } from "../../tier.ts";
 
 const MIB = 2 ** 20;
 const GRACE_MS = 2000;
@@ -36,9 +36,7 @@ describe("code that would run for ever ends in time, and the session goes on", (
   });
 
   test("all others together", async () => {
-    const others = programs.filter((program) => !heavy.includes(program));
-    // Sessions of one user would take each other's processes.
-    for (const group of SHARES_USER ? others.map((program) => [program]) : [others]) await endInTime(group);
+    await endInTime(programs.filter((program) => !heavy.includes(program)));
   });
 });
 

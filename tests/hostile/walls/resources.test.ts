@@ -8,7 +8,7 @@ import { valueOf } from "../../open.ts";
 import { comesTrue, descendantsOf, proportionalBytes } from "../machine.ts";
 import { THREAD_AND_FORK_BOMB, toProbe } from "../probe.ts";
 import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
-import { skipInTierC, SHARES_USER } from "../../tier.ts";
+import { skipInTierC } from "../../tier.ts";
 
 const MIB = 2 ** 20;
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");
@@ -24,8 +24,7 @@ const GREEDY = `def greedy():
             os._exit(0)
 `;
 
-/** Without a user of its own the kernel counts other processes as well, and the init ends a session with twice as many. */
-const MOST_PROCESSES = SHARES_USER ? 260 : 130;
+const MOST_PROCESSES = 130;
 let stage: OpenStage;
 
 beforeAll(async () => {

@@ -165,9 +165,10 @@ subprocess.run(['bash', '-c', f'chmod 777 {p}; touch {p}; echo > {p}'], capture_
   test("a session that forks all the time ends when it is closed", async () => {
     const host = startHost(owner, ["run"]);
     host.stdin.end(JSON.stringify({ codes: [BOMB], limits: { processes: 60 } }));
+    const ended = once(host, "exit");
     const marks: bigint[] = [];
-    await comesTrue(() => (marks.push(...theirMarks()), processesMarked(marks).length > 5));
-    await once(host, "exit");
+    expect(await comesTrue(() => (marks.push(...theirMarks()), processesMarked(marks).length > 5))).toBe(true);
+    await ended;
     await expectNothingLeft(marks);
   });
 

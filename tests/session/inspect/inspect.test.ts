@@ -4,7 +4,6 @@ import { format } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SessionClosedError, type Runtime, type Session } from "../../../src/index.ts";
 import { openTestRuntime, openWith, valueOf, workFolderOf } from "../../open.ts";
-import { skipForSharedUser } from "../../tier.ts";
 
 let runtime: Runtime;
 
@@ -239,8 +238,7 @@ os.write(pipe[1], b"intact")
     expect(await valueOf(session, "c")).toBe("free");
   });
 
-  test("without a free process it returns what needs none", async (context) => {
-    skipForSharedUser(context, "others of the user end meanwhile, and leave it their processes");
+  test("without a free process it returns what needs none", async () => {
     await using session = await runtime.openSession({ limits: { processes: 3 } });
     // The init, the worker and its listener thread exist already.
     (await session.execute("x = [1, 2, 3]").result).unwrap();
