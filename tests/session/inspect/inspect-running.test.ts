@@ -42,7 +42,9 @@ describe.concurrent("while code runs", () => {
       expect.arrayContaining(["data", "f"]),
     );
     expect((await session.inspect("data"))?.repr?.text).toBe("{'key': [1, 2]}");
-    expect((await session.complete("data['", 6)).matches).toEqual([{ text: "key", type: "key" }]);
+    expect(await session.complete("data['", 6, { timeoutMs: 20_000 })).toMatchObject({
+      matches: [{ text: "key", type: "key" }],
+    });
     expect(await session.signature("f(", 2)).toMatchObject({ signature: "(alpha)", parameter: 0 });
     // Half a second may be too short when many threads compete for the interpreter.
     await becomes(async () => (await session.info()).variables, expect.arrayContaining(["data", "f"]));
