@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from . import init, pipes
 from .container import plan as plans, scratch as scratches
+from .container.file_changes import FileChanges
 from .container.keeper import Standing
 from .container.supervisor import Supervisor
 from .descriptors import close_all
@@ -68,7 +69,8 @@ class ContainerServer(Server):
             stage = "make pipes"
             ours, theirs = pipes.make(pipes.OF_A_WORKER)
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            supervisor = None if user.is_own else Supervisor(scratch.mark, sandbox_limits.processes)
+            files = FileChanges((scratch.folder, *(mount.path for mount in mounts if mount.write)))
+            supervisor = None if user.is_own else Supervisor(scratch.mark, sandbox_limits.processes, files)
             plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch, cgroup=cgroup,
                            cgroup_bytes=sandbox_limits.cgroup_bytes(1), supervisor=supervisor, is_root=user.uid == 0)
             stage = "fork"

@@ -117,6 +117,12 @@ def fork_into(namespaces: int) -> int:
     return pid
 
 
+def signed(argument: int) -> int:
+    """An argument of a system call as the kernel takes it: an int."""
+    low = argument & 0xFFFFFFFF
+    return low - (1 << 32) if low >> 31 else low
+
+
 def _fail(target: bytes | None = None) -> None:
     errno = ctypes.get_errno()
     raise OSError(errno, os.strerror(errno), os.fsdecode(target) if target else None)

@@ -195,9 +195,12 @@ class Members(unittest.TestCase):
             self.check(ALLOWED, (number, 220), flags, is_supervised=False)
 
     def test_files_of_the_user(self):
-        for numbers in ((91, 52), (280, 88), (93, 55), (268, 53)):
-            self.check(0, numbers, 3, 0)
+        for numbers in ((91, 52), (280, 88), (268, 53), (452, 452)):
+            self.check(ASKED, numbers, 3, 0)
+            self.check(0, numbers, 3, 0, is_supervised=False)
             self.check(ALLOWED, numbers, 3, 0, shares_user=False)
+        self.check(0, (93, 55), 3, 0)
+        self.check(ALLOWED, (93, 55), 3, 0, shares_user=False)
 
     def test_names_of_sockets(self):
         self.check(errno.EPERM, (49, 200), 3, 1, 20)

@@ -29,11 +29,13 @@ _UNSEEN: dict[str, tuple[int | None, int | None]] = {
     "seccomp": ABSENT["seccomp"],
 }
 # Where the user of the host has the same id, it owns files that Landlock does not protect from these, by a path or by a descriptor that
-# may only be read. They do nothing and succeed, as on a file system without permissions.
+# may only be read. The init decides on the first (file_changes.py), where it can be asked. The others do nothing and succeed, as on a
+# file system without permissions.
+CHMOD, FCHMOD, FCHMODAT, FCHMODAT2, UTIMENSAT = (90, 91, 268, 452, 280) if libc.X86_64 else (-1, 52, 53, 452, 88)
+FILE_CHANGES = tuple(number for number in (CHMOD, FCHMOD, FCHMODAT, FCHMODAT2, UTIMENSAT) if number != -1)
 _METADATA: dict[str, tuple[int | None, int | None]] = {
-    "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None), "lchown": (94, None),
-    "fchownat": (260, 54), "fchown": (93, 55), "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
-    "fchmod": (91, 52), "utimensat": (280, 88),
+    "chown": (92, None), "lchown": (94, None), "fchownat": (260, 54), "fchown": (93, 55),
+    "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
 }
 _NO_ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
     "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
@@ -75,6 +77,8 @@ def build(member: Member, is_supervised: bool) -> bytes:
     tables = [(_SHARED_IPC, EPERM), (_UNSEEN, ENOSYS)]
     if member.shares_user:
         tables += [(_METADATA, SUCCESS), (_NO_ATTRIBUTES, EOPNOTSUPP)]
+        for number in FILE_CHANGES:
+            code += when(JEQ, number, ASK if is_supervised else SUCCESS)
     for calls, action in tables:
         for numbers in calls.values():
             number = numbers[COLUMN]

@@ -17,6 +17,7 @@ from ..sandbox.privileged.cgroups import Cgroup
 from ..sandbox.namespaces import Confined, forget_capabilities
 from ..sandbox.trees import Mount, open_exact
 from . import member_filter
+from .file_changes import is_in
 from .scratch import Scratch, disk_usage
 from .supervisor import Supervisor
 
@@ -171,10 +172,10 @@ def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:
     for mount in mounts:
         if mount.hidden:
             raise OSError(errno.EOPNOTSUPP, f"it holds secrets ({_name(mount.hidden)}), and they can be hidden in tier A only", mount.path)
-        if _is_in(scratch, mount.path):
+        if is_in(scratch, mount.path):
             raise OSError(errno.EACCES, "the files of all sessions are in it", mount.path)
         os.lstat(mount.path)  # it may have been removed since it was checked
-        outer = [other.path for other in mounts if other.write and not mount.write and _is_in(mount.path, other.path)]
+        outer = [other.path for other in mounts if other.write and not mount.write and is_in(mount.path, other.path)]
         if outer:
             raise OSError(errno.EOPNOTSUPP, f"it cannot be read-only in {outer[0]}, which may be written", mount.path)
 
@@ -182,10 +183,6 @@ def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:
 def _name(hidden: tuple[bytes, ...]) -> str:
     more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
     return f"{os.fsdecode(hidden[0])}{more}"
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder + "/")
 
 
 def _write(path: str, content: bytes) -> None:

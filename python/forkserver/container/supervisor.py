@@ -1,4 +1,5 @@
-"""Decides on system calls that name or start another process, in a sandbox that has neither a user of its own nor a process namespace.
+"""Decides on system calls of members, in a sandbox that has neither a user of its own nor a process namespace: those that name or start
+another process, or change the mode or times of a file.
 
 The filter of members (member_filter.py) stops such a call and asks the init, which answers: a named process must carry the mark of
 the sandbox. The init sends signals itself, to a descriptor of the process, because its number could be given to another process
@@ -19,13 +20,14 @@ from typing import Callable
 
 from .. import libc
 from ..processes import proc, process_barrier
-from .member_filter import NEW_PROCESSES
+from .file_changes import FileChanges
+from .member_filter import FILE_CHANGES, NEW_PROCESSES
 
 # struct seccomp_notif: id, thread, flags; then struct seccomp_data: number, architecture, address, six arguments.
 _QUESTION = struct.Struct("=QIIiIQ6Q")
 # struct seccomp_notif_resp: id, value, error, flags.
 _ANSWER = struct.Struct("=QqiI")
-_RECEIVE, _SEND = 0xC0502100, 0xC0182101
+_RECEIVE, _SEND, _IS_VALID = 0xC0502100, 0xC0182101, 0x40082102
 _CONTINUE = 1
 _KILL, _TGKILL = (62, 234) if libc.X86_64 else (129, 131)
 _SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
@@ -39,8 +41,9 @@ class Supervisor:
     """`kept` is what a member needs to hand over its listener, after it has closed all else. The init calls `proceed` in each round of
     its loop, in which it must wait no longer than `until_due_ms`."""
 
-    def __init__(self, mark: int, most_processes: int) -> None:
+    def __init__(self, mark: int, most_processes: int, files: FileChanges) -> None:
         self._mark = mark
+        self._files = files
         self._most_processes = most_processes
         # How many more there may be without another count: those that end meanwhile do not matter.
         self._free = 0
@@ -115,16 +118,18 @@ class Supervisor:
         flags = error = 0
         try:
             if call == _KILL:
-                flags, is_in_group = self._kill(_process_of(caller), _signed(arguments[0]), _signed(arguments[1]))
+                flags, is_in_group = self._kill(_process_of(caller), libc.signed(arguments[0]), libc.signed(arguments[1]))
             elif call == _TGKILL:
-                if _signed(arguments[0]) != _process_of(caller):
+                if libc.signed(arguments[0]) != _process_of(caller):
                     raise PermissionError(errno.EPERM, "not its own")
                 flags = _CONTINUE  # it exists as long as the caller does
             elif call in NEW_PROCESSES:
                 self._count_new(listener)
                 flags = _CONTINUE
+            elif call in FILE_CHANGES:
+                self._files.carry_out(caller, call, arguments, lambda: _still_waits(listener, number))
             else:
-                self._check(_signed(arguments[1 if call in (_SETPRIORITY, _IOPRIO_SET) else 0]))
+                self._check(libc.signed(arguments[1 if call in (_SETPRIORITY, _IOPRIO_SET) else 0]))
                 flags = _CONTINUE  # if the thread ends now, at worst the one that gets its number is scheduled in another way
         except OSError as failure:
             error = -(failure.errno or errno.EPERM)
@@ -133,7 +138,7 @@ class Supervisor:
         except OSError:
             return
         if is_in_group:  # not before the answer: a signal would make it ask again
-            _ignore_gone(lambda: self._signal(_process_of(caller), _signed(arguments[1])))
+            _ignore_gone(lambda: self._signal(_process_of(caller), libc.signed(arguments[1])))
 
     def _count_new(self, listener: int) -> None:
         """Raises OSError if there are as many as there may be, the init included."""
@@ -190,10 +195,12 @@ def _process_of(thread: int) -> int:
     return int(found[0]) if found else 0
 
 
-def _signed(argument: int) -> int:
-    """As the kernel takes it: an int."""
-    low = argument & 0xFFFFFFFF
-    return low - (1 << 32) if low >> 31 else low
+def _still_waits(listener: int, number: int) -> bool:
+    try:
+        fcntl.ioctl(listener, _IS_VALID, struct.pack("=Q", number))
+        return True
+    except OSError:
+        return False
 
 
 def _raise(end: socket.socket) -> socket.socket:

@@ -147,6 +147,46 @@ for path in ${JSON.stringify(files)}:
     for (const path of [shown, ...files]) rmSync(path, { recursive: true, force: true });
   });
 
+  test("it changes modes and times of its own files, and of those in a folder mounted for writing, in every usual way", async () => {
+    const shared = mkdtempSync(join(hosts.folder, "shared-"));
+    writeFileSync(join(shared, "given"), "");
+    if (isRoot) for (const path of [shared, join(shared, "given")]) chownSync(path, USER, USER);
+    const codes = [
+      `import os, subprocess
+open("f", "w").close(); os.mkdir("d"); os.symlink("f", "link")
+def status(path): found = os.lstat(path); return oct(found.st_mode & 0o7777), int(found.st_atime), int(found.st_mtime)
+def sh(command): return subprocess.run(["bash", "-c", command], capture_output=True, text=True).stdout.strip()`,
+      "os.chmod('link', 0o640); os.utime('f', (1, 2)); status('f')",
+      "os.utime('link', (3, 4), follow_symlinks=False); status('link')[1:] + status('f')[1:]",
+      "with open('f') as f: os.fchmod(f.fileno(), 0o755); os.utime(f.fileno(), (5, 6))\nstatus('f')",
+      "d = os.open('d', os.O_PATH); os.close(os.open('g', os.O_CREAT, dir_fd=d)); os.chmod('g', 0o751, dir_fd=d); status('d/g')[0]",
+      "sh('printf \"echo run\" > run; chmod +x run; ./run')",
+      'sh(\'touch -a -d @7 f; stat -c "%X %Y" f; touch -d @8 d; tar c d | tar x --one-top-level=e; stat -c "%a %Y" e/d e/d/g\')',
+      "os.utime('f'); status('f')[2] > 1_000_000",
+      `os.chmod(${JSON.stringify(join(shared, "given"))}, 0o604); status(${JSON.stringify(join(shared, "given"))})[0]`,
+      "os.chmod('none', 0o600)",
+      "os.fchmod(99, 0o600)",
+      "os.chmod('f', 0o4755)",
+      "os.mkdir('closed'); open('closed/f', 'w').close(); os.chmod('closed', 0)\nos.chmod('closed/f', 0o600)",
+    ];
+    expect(named(await hosts.run(way, { codes, mounts: [{ path: shared, mode: "rw" }] }))).toEqual([
+      null,
+      "('0o640', 1, 2)",
+      "(3, 4, 1, 2)",
+      "('0o755', 5, 6)",
+      "'0o751'",
+      "'run'",
+      expect.stringMatching(/^'7 6\\n755 8\\n751 \d+'$/),
+      "True",
+      "'0o604'",
+      "FileNotFoundError",
+      "OSError",
+      "PermissionError",
+      "PermissionError",
+    ]);
+    rmSync(shared, { recursive: true });
+  });
+
   test("no name of an abstract socket, which all programs share, is taken", async () => {
     const codes = ["import socket; one, other = socket.socketpair(); one.bind('\\0taken-by-a-session')"];
     expect(named(await hosts.run(way, { codes }))).toEqual(["PermissionError"]);

@@ -134,7 +134,11 @@ def attempt(work):
 p = ${JSON.stringify(path)}
 for work in (lambda: os.chmod(p, 0o777), lambda: os.utime(p, (1, 1)), lambda: os.chown(p, -1, os.getgid()),
              lambda: os.fchmod(os.open(p, 0), 0o777), lambda: os.utime(os.open(p, 0), (1, 1)), lambda: os.truncate(p, 0),
-             lambda: os.removexattr(p, 'user.x'), lambda: os.chmod(f'/proc/self/fd/{os.open(p, os.O_PATH)}', 0o777)):
+             lambda: os.removexattr(p, 'user.x'), lambda: os.chmod(f'/proc/self/fd/{os.open(p, os.O_PATH)}', 0o777),
+             lambda: os.symlink(p, 'soft'), lambda: os.chmod('soft', 0o777), lambda: os.utime('soft', (1, 1)),
+             lambda: os.link(p, 'hard'), lambda: os.chmod('hard', 0o777), lambda: os.rename(p, 'moved'), lambda: os.chmod('moved', 0o777),
+             lambda: os.chmod(os.path.basename(p), 0o777, dir_fd=os.open(os.path.dirname(p), os.O_PATH)),
+             lambda: os.fchmod(os.open(p, os.O_PATH), 0o777)):
   attempt(work)
 subprocess.run(['bash', '-c', f'chmod 777 {p}; touch {p}; echo > {p}'], capture_output=True).returncode`;
     await run(files.map(attack), [{ path: shown, mode: "ro" }]);
