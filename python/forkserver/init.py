@@ -102,9 +102,7 @@ class Init:
         stages: list[str] = ["start"]
         try:
             try:
-                if self._plan.supervisor is not None:  # it allows some more for a moment, and there may be none (Supervisor.hand_over)
-                    self._objects.most_processes = self._limits.processes * 2
-                if self._plan.counts_processes:
+                if self._plan.counts_processes or self._plan.supervisor is not None:
                     self._count_processes()
                 if self._plan.is_root:
                     self._prepare_for_root(private, stages.append)
@@ -131,7 +129,8 @@ class Init:
         self._plan = ways.hide(plan, private)
 
     def _count_processes(self) -> None:
-        self._objects.most_processes = self._limits.processes
+        may_be_more = self._plan.supervisor is not None  # for a moment
+        self._objects.most_processes = self._limits.processes * (2 if may_be_more else 1)
         process_barrier.cannot_hold()
 
     def _confine(self, stage: Callable[[str], None]) -> None:
@@ -161,10 +160,10 @@ class Init:
                     self._receive_report(fd)
                 elif supervisor is not None and fd in supervisor:
                     supervisor.handle(fd, events)
-            if self._is_reaping_due:
-                self._reap()
             if supervisor is not None:
                 supervisor.proceed()
+            if self._is_reaping_due:
+                self._reap()
             self._endings.proceed()
             self._check_if_due()
 
@@ -202,9 +201,8 @@ class Init:
     def _timeout_ms(self) -> float | None:
         if self._is_reaping_due:
             return 0
-        due = [self._until_check_ms(), self._queries.until_deadline_ms(), self._endings.until_due_ms()]
-        if self._plan.supervisor is not None:
-            due.append(self._plan.supervisor.until_due_ms())
+        supervisor_ms = None if self._plan.supervisor is None else self._plan.supervisor.until_due_ms()
+        due = (self._until_check_ms(), self._queries.until_deadline_ms(), self._endings.until_due_ms(), supervisor_ms)
         return min((ms for ms in due if ms is not None), default=None)
 
     def _receive_order(self) -> None:
