@@ -28,6 +28,8 @@ const MIB = 2 ** 20;
 
 let state = Number(values.seed ?? Date.now() % 1_000_000);
 print(`seed ${state}`);
+/** Every process below this one that was ever sampled. */
+const known = new Set();
 const random = () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
 const pick = (list) => list[Math.floor(random() * list.length)];
 
@@ -208,8 +210,10 @@ async function settled() {
 }
 
 function holdings() {
+  const processes = descendants(process.pid);
+  for (const pid of processes) known.add(pid);
   return {
-    processes: descendants(process.pid).length,
+    processes: processes.length,
     descriptors: readdirSync("/proc/self/fd").length,
     heapMiB: Math.round(process.memoryUsage().heapUsed / MIB),
     residentMiB: Math.round(process.memoryUsage().rss / MIB),
@@ -237,7 +241,7 @@ function descendants(pid) {
   return [...parents.keys()].filter(isBelow);
 }
 
-/** Of all runtimes on this machine: run it alone. */
+/** Those that a process of ours made: they are named after it. */
 function cgroups() {
   const memberships = readFileSync("/proc/self/cgroup", "utf8").trim().split("\n");
   let count = 0;
@@ -252,7 +256,7 @@ function cgroups() {
     if (folder === undefined || own === undefined) continue;
     try {
       const names = readdirSync(join(folder, own.split(":")[2] ?? ""));
-      count += names.filter((name) => /^rlm-\d+-\d+$/.test(name)).length;
+      count += names.filter((name) => known.has(Number(/^rlm-(\d+)-\d+$/.exec(name)?.[1]))).length;
     } catch {
       continue; // another part of the tree is mounted
     }
