@@ -50,7 +50,7 @@ class Counted(unittest.TestCase):
 
 class Asked(unittest.TestCase):
     def setUp(self):
-        self.supervisor = supervisor.Supervisor(1, 5)
+        self.supervisor = supervisor.Supervisor(1, 5, mock.Mock())
         self.listener, self.other = os.pipe()
         self.addCleanup(os.close, self.listener)
         self.addCleanup(os.close, self.other)
