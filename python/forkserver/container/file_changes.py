@@ -49,8 +49,8 @@ class FileChanges:
         """`caller` is a thread. `is_valid`: it still waits, so that what was read was its own. Raises OSError."""
         request = _parse(call, arguments)
         try:
-            fd = _open(caller, request)
             times = _read(caller, request.times, _TIMES.size) if request.times else None
+            fd = _open(caller, request)
         except _Hidden:
             return
         try:
