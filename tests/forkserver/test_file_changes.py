@@ -1,6 +1,7 @@
 """What the init does for a member that changes the mode or times of a file."""
 
 import ctypes
+import errno
 import os
 import struct
 import sys
@@ -12,7 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
 from forkserver.container.file_changes import FileChanges  # noqa: E402
-from forkserver.container.member_filter import FCHMODAT, UTIMENSAT  # noqa: E402
+from forkserver.container.member_filter import FCHMOD, FCHMODAT, UTIMENSAT  # noqa: E402
 
 _HERE = 2 ** 64 - 100  # AT_FDCWD
 _NOWHERE = 8
@@ -50,6 +51,12 @@ class Descriptors(unittest.TestCase):
                 (UTIMENSAT, os.path.relpath(self.path), _NOWHERE, 0)):
             with self.subTest(call=call, path=path, others=others):
                 self.assertEqual(self.left_open(call, path, *others), 0)
+
+    def test_the_working_folder_is_no_descriptor(self):
+        for call, arguments in ((FCHMOD, [_HERE, 0o700, 0, 0, 0, 0]), (UTIMENSAT, [_HERE, 0, 0, 0, 0, 0])):
+            with self.subTest(call=call), self.assertRaises(OSError) as raised:
+                self.changes.carry_out(threading.get_native_id(), call, arguments, lambda: True)
+            self.assertEqual(raised.exception.errno, errno.EBADF)
 
 
 if __name__ == "__main__":

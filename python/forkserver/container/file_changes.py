@@ -78,7 +78,8 @@ def _parse(call: int, arguments: list[int]) -> _Request:
 
 def _open(caller: int, request: _Request) -> int:
     """The file that the caller means, without the right to read or write it."""
-    base = f"/proc/{caller}/cwd" if request.descriptor == _HERE else f"/proc/{caller}/fd/{request.descriptor}"
+    is_here = request.descriptor == _HERE and request.path is not None
+    base = f"/proc/{caller}/cwd" if is_here else f"/proc/{caller}/fd/{request.descriptor}"
     path = b"" if request.path is None else _read_path(caller, request.path)
     if not path and not (request.path is None or request.flags & _EMPTY_PATH):
         raise FileNotFoundError(errno.ENOENT, "no path")
