@@ -129,7 +129,7 @@ class Init:
         self._plan = ways.hide(plan, private)
 
     def _count_processes(self) -> None:
-        may_be_more = self._plan.supervisor is not None  # for a moment
+        may_be_more = self._plan.supervisor is not None  # as long as forks that it allowed copy memory
         self._objects.most_processes = self._limits.processes * (2 if may_be_more else 1)
         process_barrier.cannot_hold()
 
