@@ -21,6 +21,11 @@ export function skipInTierC(context: TestContext, why: string): void {
   context.skip(!hasNamespaces, `tier C: ${why}`);
 }
 
+/** Skips a test of what tier B does not do, with the reason. */
+export function skipInTierB(context: TestContext, why: string): void {
+  context.skip(TIER === "B", `tier B: ${why}`);
+}
+
 async function findTier(): Promise<string> {
   await using runtime = await openTestRuntime({ poolSize: 0 });
   await using _ = await runtime.openSession();

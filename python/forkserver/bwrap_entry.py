@@ -63,6 +63,7 @@ class _Importer:
 
 
 def _boot(modules: dict) -> None:
+    os.environ.pop("PWD", None)  # bubblewrap sets it, and it would be wrong in a fork
     importer = _Importer(modules)
     sys.meta_path.insert(0, importer)  # type: ignore[arg-type]
     for name, (_, _, is_loaded) in modules.items():

@@ -17,7 +17,7 @@ import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
 import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
 import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
-import { skipInTierC, TIER } from "../tier.ts";
+import { skipInTierB, skipInTierC, TIER } from "../tier.ts";
 
 const capabilities = LOCAL_CAPABILITIES;
 describeEnvironment("local", { open: () => openLocal(), capabilities });
@@ -146,7 +146,8 @@ describe("interpreters", () => {
     expect(await valueOf(runtime, code)).toBe("(None, True)");
   });
 
-  test("closing ends a fork server that is still importing", async () => {
+  test("closing ends a fork server that is still importing", async (context) => {
+    skipInTierB(context, "each sandbox starts a Python of its own, so nothing can be loaded before");
     const mark = join(scratch, "importing");
     const slow = `import os, time\nopen('${mark}', 'w').write(str(os.getpid()))\ntime.sleep(100)\n`;
     const folder = makeVenv(join(scratch, "slow"), { slow_module: slow });
@@ -159,13 +160,15 @@ describe("interpreters", () => {
     await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async () => {
+  test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async (context) => {
+    skipInTierB(context, "each sandbox starts a Python of its own, so nothing can be loaded before");
     await using environment = openLocal({ preload: ["colorsys", "no_such_module"], poolSize: 1 });
     await environment.warm();
     await expect.poll(() => environment.report().preloaded).toEqual(["colorsys"]);
   });
 
-  test("a preloaded module may print", async () => {
+  test("a preloaded module may print", async (context) => {
+    skipInTierB(context, "each sandbox starts a Python of its own, so nothing can be loaded before");
     const noise = `print("by Python")\nimport os; os.write(1, b"by C\\n")\n`;
     const folder = makeVenv(join(scratch, "noisy"), { noisy_module: noise });
     await using environment = openLocal({ python: folder, preload: ["noisy_module"] });
