@@ -11,7 +11,7 @@ import socket
 from dataclasses import dataclass, replace
 
 from . import init, pipes
-from .container import plan as plans, scratch as scratches
+from .container import plan as plans, root_files, scratch as scratches  # noqa: F401: an init uses root_files
 from .container.file_changes import FileChanges
 from .container.keeper import Standing
 from .container.supervisor import Supervisor

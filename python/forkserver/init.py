@@ -20,8 +20,6 @@ from typing import Any, Callable, Iterable, NoReturn, Protocol
 from . import descriptors, libc, wakeup
 from .files import operations
 from .processes import process_barrier
-from .container import root_files
-from .container.supervisor import Supervisor
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
@@ -55,8 +53,8 @@ class Plan(Protocol):
     is_root: bool
     # Whether the kernel is known not to limit the number of its processes.
     counts_processes: bool
-    # Decides on calls of members about other processes. None: they reach no other than their own.
-    supervisor: Supervisor | None
+    # A container.supervisor.Supervisor, which decides on calls of members. None: they reach no process but their own.
+    supervisor: Any
     # Descriptors that `become_member` needs.
     kept: tuple[int, ...]
 
@@ -120,7 +118,9 @@ class Init:
     def _prepare_for_root(self, private: as_root.Private | None, stage: Callable[[str], None]) -> None:
         stage("find what only root may read")
         plan = self._plan
-        ways: Any = as_root if isinstance(plan, namespaces.Plan) else root_files
+        ways: Any = as_root
+        if not isinstance(plan, namespaces.Plan):
+            from .container import root_files as ways  # the fork server has loaded it
         if private is None:
             private = ways.find_private(plan)
             as_root.send_private(private, self._send)

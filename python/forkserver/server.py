@@ -18,7 +18,6 @@ import time
 from dataclasses import dataclass, field, replace
 
 from . import init, libc, pipes, preloading, wakeup
-from .container import keeper
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
@@ -356,6 +355,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
         if options["tier"] == "C":
             from .container_server import ContainerServer
             kind: type[Server] = ContainerServer
+            from .container import keeper  # here, because every process of a sandbox has what this one has loaded
             parent = os.getpid()  # this process becomes the keeper
             standing = keeper.start(options["scratch"], options["host"], options.get("users"))
         elif options["tier"] == "B":
