@@ -114,6 +114,7 @@ test.concurrent("a checkpoint that is killed while it is being made does not rea
   await session.checkpoint();
   await session.execute(`
 import os, time
+killed = False
 def mark(pid):
     try: return open(f"/proc/{pid}/limits").read().partition("Max file locks")[2].split()[0]
     except OSError: return "0"
@@ -121,12 +122,14 @@ def stands(pid):
     try: return os.readlink(f"/proc/{pid}/fd/0") and open(f"/proc/{pid}/wchan").read() and open(f"/proc/{pid}/stat").read().split()[2] == "S"
     except OSError: return False
 def kill_copy():
+    global killed
     deadline = time.monotonic() + 3
     while time.monotonic() < deadline:
         for pid in filter(str.isdigit, os.listdir("/proc")):
             if mark(pid) not in ("0", "1", "2", "unlimited") and stands(pid):
                 time.sleep(0.1) # until the init knows that it is ready
                 os.kill(int(pid), 9)
+                killed = True
                 while os.path.exists(f"/proc/{pid}"): time.sleep(0.01)
                 time.sleep(0.1) # until the host knows that it has ended
                 return
@@ -134,7 +137,9 @@ def kill_copy():
 os.register_at_fork(after_in_parent=kill_copy)
 `).result;
   await Promise.allSettled([session.checkpoint()]);
-  expect(session.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
+  // On a busy machine the attack may come too late.
+  const left = (await valueOf(session, "killed")) === "True" ? ["c1"] : ["c1", "c2"];
+  expect(session.checkpoints().map(({ id }) => id)).toEqual(left);
   await session.close();
 });
 

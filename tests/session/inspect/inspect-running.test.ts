@@ -130,7 +130,7 @@ test.concurrent("a session does not expire during an inspection, and does afterw
   const ended = new Promise<void>((resolve) => {
     session.subscribe(({ type }) => type === "session-end" && resolve());
   });
-  expect(await session.inspect("x")).toMatchObject({ preview: "slow", incomplete: null });
+  expect(await session.inspect("x", { timeoutMs: 20_000 })).toMatchObject({ preview: "slow", incomplete: null });
   await ended;
 });
 
