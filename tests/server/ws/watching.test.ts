@@ -70,8 +70,9 @@ describe("a watcher", () => {
     const session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     await client.execute(
-      "import os, time\nif os.fork() == 0:\n    time.sleep(0.05); print('later', flush=True); os._exit(0)",
+      "import os, time\nif os.fork() == 0:\n    while not os.path.exists('go'): time.sleep(0.01)\n    print('later', flush=True); os._exit(0)",
     );
+    await session.files.write("go", "");
     expect(await client.next("background-delta")).toMatchObject({ text: "later\n" });
     await session.reset();
     expect(await client.next("session-reset")).toMatchObject({ why: "reset", epoch: 2 });
