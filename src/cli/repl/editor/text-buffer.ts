@@ -90,7 +90,8 @@ export class TextBuffer {
 
   home(): void {
     const indent = /^[ \t]*/.exec(this.#text.slice(this.lineStart, this.lineEnd))?.[0].length ?? 0;
-    const code = this.lineStart + indent;
+    // The last blank may be the base of a combining character, which is code then.
+    const code = this.#boundaryBefore(this.lineStart + indent + 1);
     this.#move(this.#cursor === code ? this.lineStart : code);
   }
 

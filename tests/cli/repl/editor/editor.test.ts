@@ -187,6 +187,15 @@ describe("completion", () => {
   });
 });
 
+test("home stops before a blank that carries an accent", () => {
+  const editor = new Editor({ kind: "code", history: [] });
+  const press = (...keys: readonly Key[]): void => keys.forEach((key) => editor.press(key));
+  press({ kind: "key", name: "tab" }, { kind: "paste", text: "\u0301" }, { kind: "key", name: "home" });
+  expect({ text: editor.text, cursor: editor.cursor }).toEqual({ text: "    \u0301", cursor: 3 });
+  press({ kind: "key", name: "home" });
+  expect(editor.cursor).toBe(0);
+});
+
 test("after any keys, the cursor is between two graphemes", () => {
   const names = [
     ..."left right up down home end backspace delete enter tab shift-tab escape alt-enter ctrl-left ctrl-right".split(
