@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from .. import libc
-from .member_filter import CHMOD, FCHMOD, FCHMODAT, FCHMODAT2, UTIMENSAT
+from .member_filter import CHMOD, FCHMOD, FCHMODAT2, UTIMENSAT
 
 _HERE = -100  # AT_FDCWD
 _NO_FOLLOW, _EMPTY_PATH = 0x100, 0x1000
@@ -66,11 +66,11 @@ def is_in(path: str, folder: str) -> bool:
 
 def _parse(call: int, arguments: list[int]) -> _Request:
     first, second, third, fourth = arguments[:4]
+    descriptor = libc.signed(first)
     if call == CHMOD:
         return _Request(_HERE, first, mode=second)
     if call == FCHMOD:
-        return _Request(libc.signed(first), None, mode=second)
-    descriptor = libc.signed(first)
+        return _Request(descriptor, None, mode=second)
     if call == UTIMENSAT:
         return _Request(descriptor, second or None, flags=fourth, times=third)
     return _Request(descriptor, second, flags=fourth if call == FCHMODAT2 else 0, mode=third)
@@ -112,14 +112,14 @@ def _flags(request: _Request) -> int:
 
 
 def _change(path: str, call: int, mode: int, times: bytes | None) -> None:
-    if call in (CHMOD, FCHMOD, FCHMODAT, FCHMODAT2):
+    if call != UTIMENSAT:
         os.chmod(path, mode & _PERMISSIONS)
     elif times is None:
         os.utime(path)
     else:
         status = os.stat(path)
-        accessed, modified = _TIMES.unpack(times)[:2], _TIMES.unpack(times)[2:]
-        os.utime(path, ns=(_nanoseconds(*accessed, status.st_atime_ns), _nanoseconds(*modified, status.st_mtime_ns)))
+        *accessed, modified, fraction = _TIMES.unpack(times)
+        os.utime(path, ns=(_nanoseconds(*accessed, status.st_atime_ns), _nanoseconds(modified, fraction, status.st_mtime_ns)))
 
 
 def _nanoseconds(seconds: int, fraction: int, before: int) -> int:
