@@ -19,6 +19,8 @@ import { openTestRuntime, PYTHON } from "../open.ts";
 import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
 import { skipInTierB, skipInTierC, TIER } from "../tier.ts";
 
+const NOT_PRELOADED = "each sandbox starts a Python of its own, so nothing can be loaded before";
+
 const capabilities = LOCAL_CAPABILITIES;
 describeEnvironment("local", { open: () => openLocal(), capabilities });
 describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 2 }), capabilities });
@@ -147,7 +149,7 @@ describe("interpreters", () => {
   });
 
   test("closing ends a fork server that is still importing", async (context) => {
-    skipInTierB(context, "each sandbox starts a Python of its own, so nothing can be loaded before");
+    skipInTierB(context, NOT_PRELOADED);
     const mark = join(scratch, "importing");
     const slow = `import os, time\nopen('${mark}', 'w').write(str(os.getpid()))\ntime.sleep(100)\n`;
     const folder = makeVenv(join(scratch, "slow"), { slow_module: slow });
@@ -161,14 +163,14 @@ describe("interpreters", () => {
   });
 
   test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async (context) => {
-    skipInTierB(context, "each sandbox starts a Python of its own, so nothing can be loaded before");
+    skipInTierB(context, NOT_PRELOADED);
     await using environment = openLocal({ preload: ["colorsys", "no_such_module"], poolSize: 1 });
     await environment.warm();
     await expect.poll(() => environment.report().preloaded).toEqual(["colorsys"]);
   });
 
   test("a preloaded module may print", async (context) => {
-    skipInTierB(context, "each sandbox starts a Python of its own, so nothing can be loaded before");
+    skipInTierB(context, NOT_PRELOADED);
     const noise = `print("by Python")\nimport os; os.write(1, b"by C\\n")\n`;
     const folder = makeVenv(join(scratch, "noisy"), { noisy_module: noise });
     await using environment = openLocal({ python: folder, preload: ["noisy_module"] });

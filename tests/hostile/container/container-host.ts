@@ -41,9 +41,9 @@ export interface Hosts extends Disposable {
   readonly folder: string;
   /** Runs codes in one session. Throws if none could be opened. */
   run(way: Way, work: Work): Promise<Outcome[]>;
-  /** The result of a command that is cancelled when it has printed something. */
   /** Runs each in a session of its own. */
   probe(way: Way, probes: readonly object[]): Promise<Answer[]>;
+  /** The result of a command that is cancelled when it has printed something. */
   cancelShell(way: Way, command: string): Promise<{ readonly status: string }>;
 }
 
