@@ -196,20 +196,25 @@ class Version2(unittest.TestCase):
         nursery.end()
         self.assertEqual([name for name in os.listdir(self.own) if os.path.isdir(f"{self.own}/{name}")], [cgroups.LEAF])
 
-    def test_a_cgroup_that_is_removed_before_it_is_joined_is_made_again(self):
+    def test_a_process_makes_and_joins_its_own(self):
         cgroup = cgroups.find({11, 12}, self.proc).place(1)
-        write, removals = self.kernel.write, []
-
-        def write_late(path, text):
-            if os.path.dirname(path) == cgroup.folder and len(removals) < 2:
-                removals.append(path)
-                self.kernel.remove(cgroup.folder)
-            write(path, text)
-
-        with mock.patch.object(cgroups, "_write", write_late):
-            cgroup.join(1 << 26)
-        self.assertEqual((len(removals), self.kernel.read(f"{cgroup.folder}/memory.max")), (2, str(1 << 26)))
+        cgroup.join(1 << 26)
+        self.assertEqual(self.kernel.read(f"{cgroup.folder}/memory.max"), str(1 << 26))
         self.assertEqual(self.members(cgroup.folder), ["0"])  # which is the calling process
+
+    def test_what_makers_left_behind_is_removed(self):
+        here = os.stat("/proc/self/ns/pid").st_ino
+        gone = 2 ** 22 + 1  # no process has this number
+        old, new = (f"{self.own}/rlm-{here + 1}-{gone}-{number}" for number in (1, 2))
+        dead, own = f"{self.own}/rlm-{here}-{gone}-1", f"{self.own}/rlm-{here}-{os.getpid()}-7"
+        for folder in (old, new, dead, own):
+            os.mkdir(folder)
+            with open(f"{folder}/cgroup.procs", "w"):
+                pass
+        os.utime(old, (0, 0))
+        cgroups._remove_stale(self.own)
+        # An init in another process namespace may be about to enter the new one.
+        self.assertEqual([os.path.exists(folder) for folder in (old, new, dead, own)], [False, True, False, True])
 
     def test_without_a_delegated_cgroup_there_is_none(self):
         self.assertIsNone(cgroups.find({11}, self.proc))  # 12 is somebody else's

@@ -81,7 +81,7 @@ class Settings(unittest.TestCase):
 
 class Cgroups(unittest.TestCase):
     def test_one_that_cannot_be_joined_is_removed_with_its_init(self):
-        parent = mock.Mock(spec=cgroups.Parent)
+        parent = mock.Mock(spec=cgroups.Parent, version=2)
         nursery = cgroups.Nursery(parent, 1)
         parent.make.return_value.has.return_value = False
         parent.make.return_value = refusing = mock.Mock(spec=cgroups.Cgroup)
@@ -91,8 +91,17 @@ class Cgroups(unittest.TestCase):
         nursery.remove(7)
         refusing.remove.assert_called_once()
 
+    def test_in_version_1_nobody_moves_another_process(self):
+        parent = mock.Mock(spec=cgroups.Parent, version=1)
+        nursery = cgroups.Nursery(parent, 1)
+        cgroup = nursery.take_in(7, 4096)
+        nursery.prepare()
+        cgroup.add.assert_not_called()
+        nursery.remove(7)
+        cgroup.remove.assert_called_once()
+
     def test_one_that_the_fork_server_could_not_leave_is_removed_later(self):
-        parent = mock.Mock(spec=cgroups.Parent)
+        parent = mock.Mock(spec=cgroups.Parent, version=2)
         nursery = cgroups.Nursery(parent, 1)
         first = parent.make.return_value
         nursery.take_in(7, 4096)
@@ -105,7 +114,7 @@ class Cgroups(unittest.TestCase):
         first.remove.assert_called_once()
 
     def test_one_that_the_fork_server_cannot_join_is_removed(self):
-        parent = mock.Mock(spec=cgroups.Parent)
+        parent = mock.Mock(spec=cgroups.Parent, version=2)
         refusing = parent.make.return_value = mock.Mock(spec=cgroups.Cgroup)
         refusing.add = failing(errno.EIO)
         self.assertRaises(OSError, cgroups.Nursery, parent, 1)

@@ -176,7 +176,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     events: int | None = None
     if plan.report is not None:
         stage("join a cgroup")
-        events = reports.wait_for_cgroup(plan.report)
+        events = reports.join_cgroup(plan.report)
         os.close(plan.report)
     stage("keep other processes from looking into it")
     libc.forbid_tracing()  # the filter ignores this from now on

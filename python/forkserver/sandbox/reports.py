@@ -17,15 +17,19 @@ def wait_for_user(report: int) -> None:
         raise OSError(errno.EPERM, message.decode() or _GONE)
 
 
-def wait_for_cgroup(report: int) -> int | None:
-    """A descriptor for `cgroups.oom_kills`. None: there are no cgroups. Raises OSError if the broker could not make one."""
+def join_cgroup(report: int) -> int | None:
+    """Waits for it, and enters it if this process was not born there. Returns a descriptor for `cgroups.oom_kills`. None: there are no
+    cgroups. Raises OSError if the broker could not make one."""
     message, fds = _receive(report)
     if message != DONE:
         raise OSError(errno.EPERM, message.decode() or _GONE)
+    for entrance in fds[1:]:
+        os.write(entrance, b"0")  # which is the writing process
+        os.close(entrance)
     return fds[0] if fds else None
 
 
 def _receive(report: int) -> tuple[bytes, list[int]]:
     with socket.socket(fileno=os.dup(report)) as peer:
-        message, fds, _, _ = socket.recv_fds(peer, 4096, 1)
+        message, fds, _, _ = socket.recv_fds(peer, 4096, 2)
         return message, fds

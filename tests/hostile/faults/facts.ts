@@ -99,7 +99,7 @@ function namespace(pid: number | string, name: string): string {
 function cgroupLimit(pid: number): string | null {
   const path = /^\d+:(?:\w+,)*memory(?:,\w+)*:(?<path>.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))
     ?.groups?.["path"];
-  if (path === undefined || !/\/rlm-\d+-\d+$/.test(path)) return null;
+  if (path === undefined || !/\/rlm-\d+-\d+-\d+$/.test(path)) return null;
   const mount = /^(?:\S+ ){4}(?<folder>\S+) .* - cgroup \S+ \S*\bmemory\b/m;
   const folder = mount.exec(readFileSync("/proc/self/mountinfo", "utf8"))?.groups?.["folder"];
   return readFileSync(`${folder}${path}/memory.limit_in_bytes`, "utf8").trim();

@@ -1,6 +1,6 @@
 // Faults in the later life of a sandbox: new workers, commands and jobs, kills, and what the broker does for it.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
 import { comesTrue, isAlive } from "../machine.ts";
 import { failureOf } from "../stage.ts";
@@ -89,6 +89,9 @@ describe.skipIf(why !== undefined)(`a system call that fails later${why === unde
   });
 
   describe("in the broker", () => {
+    // Then it has nothing else to do: the session has its new sandbox.
+    beforeEach(async () => void (await session.execute("1+1").result).unwrap());
+
     test("no user can be mapped: the session is refused, and the user is free again", async ({ skip }) => {
       if (stage.broker === undefined) return skip("there is no broker");
       const calls = await callsOfBroker(stage.broker);

@@ -37,7 +37,7 @@ test.skipIf(!hasCpuCgroup)("all code is in one cpu cgroup, which is removed at t
   void session.execute(`import os; os.system("setsid sleep ${mark}")`);
   expect(await comesTrue(() => processesWith(mark).length > 0)).toBe(true);
   const folder = SHARES + cpuCgroupOf(processesWith(mark)[0] ?? 0);
-  expect(folder).toMatch(/\/rlm-\d+-\d+$/);
+  expect(folder).toMatch(/\/rlm-\d+-\d+-\d+$/);
   expect(Number(readFileSync(`${folder}/cpu.shares`, "utf8"))).toBeLessThan(1024);
   await other.close();
   expect(await comesTrue(() => !existsSync(folder))).toBe(true);

@@ -96,7 +96,7 @@ async function cgroupOf(session: Session): Promise<string> {
 function folderOf(pid: number): string | undefined {
   const line = version === 2 ? /^0::(?<path>.*)$/m : /^\d+:(?:\w+,)*memory(?:,\w+)*:(?<path>.*)$/m;
   const path = line.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))?.groups?.["path"];
-  return path !== undefined && /\/rlm-\d+-\d+$/.test(path) ? `${mountPoint()}${path}` : undefined;
+  return path !== undefined && /\/rlm-\d+-\d+-\d+$/.test(path) ? `${mountPoint()}${path}` : undefined;
 }
 
 function mountPoint(): string {

@@ -14,6 +14,7 @@ import os
 import select
 import socket
 
+from ...descriptors import close_all
 from ..namespaces import USER
 from ..reports import DONE
 from ..trees import Mount
@@ -207,14 +208,17 @@ class _Process:
             return
         try:
             self._check_child(pid)
-            events = self._nursery.take_in(pid, memory_bytes).open_events()
+            cgroup = self._nursery.take_in(pid, memory_bytes)
+            fds = [cgroup.open_events()]
+            if cgroup.version == 1:
+                fds.append(cgroup.open_entrance())
         except OSError as error:
             report.send(str(error).encode())
             return
         try:
-            socket.send_fds(report, [DONE], [events])
+            socket.send_fds(report, [DONE], fds)
         finally:
-            os.close(events)
+            close_all(fds)
 
     def _set_limit(self, pid: int, memory_bytes: int) -> None:
         if self._nursery is not None:

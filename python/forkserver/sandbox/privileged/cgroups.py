@@ -21,18 +21,20 @@ LEAF = "rlm-main"
 # Of the processors, where others want them too. The host's group has 1024 in version 1 and 100 in version 2.
 _CPU_SHARES, _CPU_WEIGHT = 512, 50
 _REMOVE_TIMEOUT_S = 1.0
-_JOIN_TRIES = 20
+# Not before is a cgroup without processes stale whose maker is in another process namespace: an init may be about to enter it.
+_STALE_AFTER_S = 10.0
 
 
 class _Files(NamedTuple):
+    entrance: str
     limit: str
     swap: str
     events: str
 
 
 _FILES = {
-    1: _Files("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.oom_control"),
-    2: _Files("memory.max", "memory.swap.max", "memory.events"),
+    1: _Files("tasks", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.oom_control"),
+    2: _Files("cgroup.procs", "memory.max", "memory.swap.max", "memory.events"),
 }
 
 
@@ -50,17 +52,14 @@ class Cgroup:
             _write(weight, str(_CPU_WEIGHT))
 
     def join(self, memory_bytes: int) -> None:
-        """Makes it for the calling process. A runtime in another process namespace takes one without processes for stale, and removes it:
-        then it is made again."""
-        for is_last in (False,) * (_JOIN_TRIES - 1) + (True,):
-            try:
-                self.make()
-                self.set_limit(memory_bytes)
-                self.add(0)
-                return
-            except FileNotFoundError:
-                if is_last:
-                    raise
+        """Makes it for the calling process, which has one thread."""
+        self.make()
+        self.set_limit(memory_bytes)
+        _write(f"{self.folder}/{_FILES[self.version].entrance}", "0")
+
+    def open_entrance(self) -> int:
+        """A process with one thread that writes `0` to this descriptor is in the cgroup, whoever it is."""
+        return os.open(f"{self.folder}/{_FILES[self.version].entrance}", os.O_WRONLY | os.O_CLOEXEC)
 
     def add(self, pid: int) -> None:
         """Memory that the process already has stays charged to where it was."""
@@ -127,13 +126,13 @@ class Parent:
 
     def place(self, number: int) -> Cgroup:
         """A cgroup of the calling process that is not made yet."""
-        return Cgroup(self.version, f"{self.folder}/rlm-{os.getpid()}-{number}")
+        return Cgroup(self.version, f"{self.folder}/{_prefix(os.getpid())}{number}")
 
     def share_processors(self, fork_server: int) -> Cgroup | None:
         """Version 1: a cpu cgroup in which the fork server's children are born. None: there is none to be had."""
         if self.cpu is None:
             return None
-        cgroup = Cgroup(1, f"{self.cpu}/rlm-{os.getpid()}-0")
+        cgroup = Cgroup(1, f"{self.cpu}/{_prefix(os.getpid())}0")
         try:
             os.mkdir(cgroup.folder)
             _write(f"{cgroup.folder}/cpu.shares", str(_CPU_SHARES))
@@ -143,19 +142,19 @@ class Parent:
             return None
         return cgroup
 
-
     def remove_all(self, maker: int) -> None:
         """The memory cgroups that a process has made, which has ended, and all its sandboxes."""
         for name in os.listdir(self.folder):
-            if name.startswith(f"rlm-{maker}-"):
+            if name.startswith(_prefix(maker)):
                 Cgroup(self.version, f"{self.folder}/{name}").remove()
 
 
 class Nursery:
     """The cgroups of the sandboxes of one fork server, for its broker.
 
-    To move a process can take the kernel ten milliseconds. So the fork server waits in an empty cgroup, in which its next child is
-    born, and moves on to another one after that. A child that is born too early for that is moved.
+    To move another process can take the kernel ten milliseconds, in which no process of the machine can fork. So in version 1 an init
+    enters its cgroup by itself. In version 2 that is no faster: there the fork server waits in an empty cgroup, in which its next
+    child is born, and moves on to another one after that. A child that is born too early for that is moved.
     """
 
     def __init__(self, parent: Parent, fork_server: int) -> None:
@@ -170,18 +169,19 @@ class Nursery:
         self._cpu = parent.share_processors(fork_server)
 
     def take_in(self, init: int, memory_bytes: int) -> Cgroup:
-        """Puts an init, which has no child yet, into a cgroup of its own. The caller calls `prepare` next."""
+        """A cgroup for an init, which has no child yet. In version 1 it still has to enter it. The caller calls `prepare` next."""
         if self._next is not None and self._next.has(init):
             cgroup, self._next = self._next, None
+            self._cgroups[init] = cgroup
         else:
             cgroup = self._cgroups[init] = self._make()
-            cgroup.add(init)
-        self._cgroups[init] = cgroup
+            if self._parent.version == 2:
+                cgroup.add(init)
         cgroup.set_limit(memory_bytes)
         return cgroup
 
     def prepare(self) -> None:
-        if self._next is None:
+        if self._parent.version == 2 and self._next is None:
             cgroup = self._make()
             try:
                 cgroup.add(self._fork_server)
@@ -189,7 +189,7 @@ class Nursery:
                 cgroup.remove()
                 raise
             self._next = cgroup
-            self._left = [left for left in self._left if not left.remove()]
+        self._left = [left for left in self._left if not left.remove()]
 
     def set_limit(self, init: int, memory_bytes: int) -> None:
         if init in self._cgroups:
@@ -289,12 +289,28 @@ def _is_delegated(folder: str) -> bool:
 def _remove_stale(folder: str) -> None:
     """Removes cgroups of a process that was killed. The kernel refuses to remove one that has processes."""
     for name in os.listdir(folder):
-        owner = re.fullmatch(r"rlm-(\d+)-\d+", name)
-        if owner and not os.path.exists(f"/proc/{owner[1]}"):
-            try:
+        owner = re.fullmatch(r"rlm-(\d+)-(\d+)-\d+", name)
+        try:
+            if owner and _is_gone(int(owner[1]), owner[2], f"{folder}/{name}"):
                 os.rmdir(f"{folder}/{name}")
-            except OSError:
-                continue
+        except OSError:
+            continue
+
+
+def _is_gone(namespace: int, pid: str, folder: str) -> bool:
+    """Whether the maker of a cgroup has ended, or may have."""
+    if namespace == _process_namespace():
+        return not os.path.exists(f"/proc/{pid}")
+    return time.time() - os.stat(folder).st_mtime > _STALE_AFTER_S
+
+
+def _prefix(maker: int) -> str:
+    """Of the names of the cgroups that a process of this process namespace makes."""
+    return f"rlm-{_process_namespace()}-{maker}-"
+
+
+def _process_namespace() -> int:
+    return os.stat("/proc/self/ns/pid").st_ino
 
 
 def _unescape(path: str) -> str:
