@@ -51,6 +51,13 @@ CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
 
+def trim_heap() -> None:
+    """Gives free memory back to the kernel, which would copy its page tables at each fork. Only glibc can."""
+    trim = getattr(_libc, "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def syscall(number: int, *args: object) -> int:
     """One system call; ints are passed as longs, bytes and buffers by address. Raises OSError on failure."""
     result = _syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in args])

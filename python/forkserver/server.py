@@ -378,6 +378,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
     server = kind(worker_main, standing, options["home"], options["tier"], options.get("landlock"))
     gc.collect()
+    libc.trim_heap()
     gc.freeze()
     try:
         server.run()
