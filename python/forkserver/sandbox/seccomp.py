@@ -200,6 +200,9 @@ def build_last(is_mark_fixed: bool) -> bytes:
     return pack([*code, (JEQ, 0, len(setting), SETRLIMIT), *setting, (JEQ, 0, len(both), PRLIMIT), *both, answer(ALLOW)])
 
 
+# Built once, in the fork server.
+_LAST = (build_last(is_mark_fixed=False), build_last(is_mark_fixed=True))
+
 _INOTIFY: dict[str, tuple[int | None, int | None]] = {"inotify_init": (253, None), "inotify_init1": (294, 26)}
 
 
@@ -240,7 +243,7 @@ def install_supervised(program: bytes) -> int | None:
 
 def install_last(is_mark_fixed: bool) -> None:
     """Before code runs. Raises OSError if another filter could be installed after it."""
-    install(build_last(is_mark_fixed))
+    install(_LAST[is_mark_fixed])
     try:
         libc.prctl(libc.PR_SET_SECCOMP, 2, 0)  # without the filter a null pointer is another error
     except OSError as error:
