@@ -12,8 +12,8 @@ from errno import EPERM
 _libc = ctypes.PyDLL(None, use_errno=True)
 # Looked up before the fork: the first access to a function creates an object, in every process that has not inherited it.
 # On macOS this module is imported, and none of it is used.
-_syscall, _prctl, _mount, _umount, _hostname = (
-    getattr(_libc, name, _libc.syscall) for name in ("syscall", "prctl", "mount", "umount2", "sethostname"))
+_syscall, _prctl, _mount, _umount, _unshare, _hostname = (
+    getattr(_libc, name, _libc.syscall) for name in ("syscall", "prctl", "mount", "umount2", "unshare", "sethostname"))
 _syscall.restype = ctypes.c_long
 
 X86_64 = os.uname().machine == "x86_64"
@@ -102,7 +102,7 @@ def umount_detached(target: bytes) -> None:
 
 
 def unshare(flags: int) -> None:
-    if _libc.unshare(flags) == -1:
+    if _unshare(flags) == -1:
         _fail()
 
 

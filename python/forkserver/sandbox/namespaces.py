@@ -14,8 +14,9 @@ from .. import libc
 from . import checks, interpreter, landlock, limits, reports, seccomp
 from .trees import Mount, attach, clone_tree, hide, make_parents, write_file
 
+# And one of cgroups, once a sandbox is in its own.
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
-              | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
+              | libc.CLONE_NEWUTS)
 USER = 1000
 WORK = "/work"
 FORKS = "/forks"  # the working folders of forked sessions
@@ -24,6 +25,7 @@ INODES = 65536
 
 HOST_NAME = "sandbox"
 OOM_SCORE = "/proc/self/oom_score_adj"
+_CGROUP_NAMESPACE = "/proc/self/ns/cgroup"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Not zero: what is open for writing can be mapped shared, which is shared memory without a name (seccomp.py).
 WRITABLE_DEVICES = ("null", "full", "random", "urandom")
@@ -162,6 +164,12 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     if plan.is_root or plan.landlock is None:
         stage("make /proc read-only")
         libc.mount(None, b"/proc", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV | _NOEXEC)
+    stage("join a cgroup")
+    events: int | None = None
+    if plan.report is not None:
+        events = reports.join_cgroup(plan.report)
+        os.close(plan.report)
+    _hide_cgroups()
     stage("forbid core dumps")
     limits.forbid_core_dumps()
     stage("drop privileges")
@@ -173,11 +181,6 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
         landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in WRITABLE_DEVICES])
     # Now, because its files belong to root once nobody may look into this process.
     checks.check_unwritable("/dev/zero" if plan.is_root and plan.landlock is not None else OOM_SCORE)
-    events: int | None = None
-    if plan.report is not None:
-        stage("join a cgroup")
-        events = reports.join_cgroup(plan.report)
-        os.close(plan.report)
     stage("keep other processes from looking into it")
     libc.forbid_tracing()  # the filter ignores this from now on
     stage("install the system call filter")
@@ -203,6 +206,14 @@ def set_counts(counts: Iterable[tuple[str, int]]) -> None:
     """Limits what is counted for each user of the calling process's user namespace."""
     for name, most in counts:
         write_file(f"/proc/sys/user/{name}", b"%d" % most)
+
+
+def _hide_cgroups() -> None:
+    """The names of its cgroups, of which its own is the root from now on."""
+    before = os.stat(_CGROUP_NAMESPACE).st_ino
+    libc.unshare(libc.CLONE_NEWCGROUP)
+    if os.stat(_CGROUP_NAMESPACE).st_ino == before:
+        raise OSError(errno.EPERM, "it sees the cgroups of the host")
 
 
 def _become_mapped_user(report: int) -> None:

@@ -6,6 +6,7 @@ import type { Session } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
 import { comesTrue, processesWith } from "../machine.ts";
 import { openStage } from "../stage.ts";
+import { skipInTierC } from "../../tier.ts";
 
 const MIB = 2 ** 20;
 const LIMITS = { memoryBytes: 128 * MIB, diskBytes: 32 * MIB };
@@ -26,6 +27,13 @@ describe.skipIf(version === null)(`a memory cgroup${version === null ? " (none c
     await other.close();
     await one.close();
     expect(await comesTrue(() => !existsSync(cgroup) && !existsSync(others))).toBe(true);
+  });
+
+  test("shows code no name of a cgroup", async (context) => {
+    skipInTierC(context, "there is no namespace for them");
+    await using session = await open();
+    const code = "{line.rstrip().split(':', 2)[2] for line in open('/proc/self/cgroup')}";
+    expect((await session.execute(code).result).value).toEqual({ "text/plain": "{'/'}" });
   });
 
   test("is had in tier C, too, and nothing of it is left when the runtime closes", async () => {

@@ -206,17 +206,16 @@ class _Process:
         if self._nursery is None:
             report.send(DONE)
             return
+        fds: list[int] = []
         try:
             self._check_child(pid)
             cgroup = self._nursery.take_in(pid, memory_bytes)
-            fds = [cgroup.open_events()]
+            fds.append(cgroup.open_events())
             if cgroup.version == 1:
                 fds.append(cgroup.open_entrance())
+            socket.send_fds(report, [DONE], fds)
         except OSError as error:
             report.send(str(error).encode())
-            return
-        try:
-            socket.send_fds(report, [DONE], fds)
         finally:
             close_all(fds)
 

@@ -21,7 +21,7 @@ LEAF = "rlm-main"
 # Of the processors, where others want them too. The host's group has 1024 in version 1 and 100 in version 2.
 _CPU_SHARES, _CPU_WEIGHT = 512, 50
 _REMOVE_TIMEOUT_S = 1.0
-# Not before is a cgroup without processes stale whose maker is in another process namespace: an init may be about to enter it.
+# An empty cgroup of a maker in another process namespace is stale only after this long: an init may be about to enter it.
 _STALE_AFTER_S = 10.0
 
 
