@@ -14,7 +14,6 @@ import os
 import select
 import socket
 
-from ...descriptors import close_all
 from ..namespaces import USER
 from ..reports import DONE
 from ..trees import Mount
@@ -217,7 +216,8 @@ class _Process:
         except OSError as error:
             report.send(str(error).encode())
         finally:
-            close_all(fds)
+            for fd in fds:
+                os.close(fd)
 
     def _set_limit(self, pid: int, memory_bytes: int) -> None:
         if self._nursery is not None:
