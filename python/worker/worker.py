@@ -144,8 +144,9 @@ class Worker:
 
     def serve(self) -> NoReturn:
         self._listener.start()
-        self._warm_up()
-        self._send_ready()
+        with self._interrupts.put_off():  # to the first execution
+            self._send_ready()
+            self._warm_up()  # while the host prepares the first command
         read = self._reader.read
         commands = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
         commands.update(self._state.commands())
@@ -243,6 +244,7 @@ class Worker:
     def _answer(self, message: Dict[str, Any], step: Callable[[Dict[str, Any]], Optional[Dict[str, Any]]]) -> None:
         """Runs any command except an execution; what ``step`` returns is the data of its status."""
         event: Dict[str, Any] = {"type": "status", "id": message["id"], "status": "ok"}
+        self._interrupts.forget()
         try:
             data = step(message)
             if data is not None:
@@ -286,6 +288,7 @@ class Worker:
         """Makes a copy. The original answers, a live copy sends ``ready``, a frozen copy does not return from ``make``."""
         event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
         is_copy = False
+        self._interrupts.forget()
         self._listener.stop()
         try:
             is_copy = self._branches.make(branch, self._streams.flush)

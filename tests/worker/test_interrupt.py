@@ -33,6 +33,12 @@ class Interrupts(WorkerCase):
             self.assertEqual(error["name"], "KeyboardInterrupt")
             self.assertIn("<cell", error["traceback"])
 
+    def test_the_first_execution_is_interrupted_even_before_the_worker_has_read_it(self):
+        self.worker.interrupt()
+        status = self.worker.run("import time; time.sleep(60)")
+        self.assertEqual(status["status"], "interrupted", status)
+        self.assertEqual(self.worker.value("1 + 1"), "2")
+
     def test_a_stuck_await_is_cancelled_and_its_finally_runs(self):
         status = self.check("pass", "import asyncio\ntry:\n  asyncio.get_running_loop().call_later(0.02, lambda: print('go', flush=True))\n"
                             "  await asyncio.Event().wait()\nfinally:\n  await asyncio.sleep(0); ran = 1\n")
@@ -61,7 +67,13 @@ class Interrupts(WorkerCase):
     def test_an_interrupt_that_a_destructor_swallows_is_repeated(self):
         self.check("      time.sleep(60)\nd = D()\ndel d\ntime.sleep(60)", "import time\nclass D:\n  def __del__(self):\n    if 1:\n      ")
 
+    def test_an_interrupt_before_another_first_command_is_ignored(self):
+        self.worker.interrupt()
+        self.worker.command("configure", env={})
+        self.assertEqual(self.worker.run("1")["status"], "ok")
+
     def test_an_idle_worker_ignores_sigint(self):
+        self.worker.run("0")
         for _ in range(20):
             self.worker.interrupt()
         self.assertEqual(self.worker.run("1")["status"], "ok")

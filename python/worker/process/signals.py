@@ -10,7 +10,8 @@ import os
 import sys
 import threading
 import time
-from typing import Any, Callable, Optional, Tuple
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Optional, Tuple
 
 from ..io.channel import ALL_SIGNALS
 from ..io.descriptors import open_private_pipe, renew_private_pipe
@@ -36,6 +37,7 @@ class Interrupts:
         self._foreign = False
         self._user_mask: Any = ()
         self._shielded = False
+        self._is_put_off = False
         self._main = threading.main_thread().ident
         self._handler = self._on_sigint  # one object, so that it can be compared by identity
         self._signal = _signal.signal
@@ -70,9 +72,9 @@ class Interrupts:
         try:
             try:
                 try:
+                    self.armed = True
                     if self._shielded:
                         self._unshield()
-                    self.armed = True
                     result = step(*args)
                     self.armed = False
                 except BaseException as error:
@@ -96,6 +98,18 @@ class Interrupts:
             return None, failure
         finally:
             failure = None  # its traceback refers to this frame: the cycle would keep alive objects of user code
+
+    @contextmanager
+    def put_off(self) -> Iterator[None]:
+        """A SIGINT that arrives meanwhile, or before the next user code, is raised there, unless ``forget`` is called before."""
+        self._user_mask = self._mask(_signal.SIG_BLOCK, (SIGINT,))
+        yield
+        self._shielded = self._is_put_off = True
+
+    def forget(self) -> None:
+        """Ignores a SIGINT that was put off."""
+        if self._is_put_off:
+            self._unshield()
 
     def repeat_missed(self, count: int) -> int:
         """Sends SIGINT again if it had no effect. Called by the listener when ``wake_fd`` is readable, with the last result.
@@ -193,5 +207,5 @@ class Interrupts:
             self._unshield()
 
     def _unshield(self) -> None:
-        self._shielded = False
+        self._shielded = self._is_put_off = False
         self._mask(_signal.SIG_SETMASK, self._user_mask)
