@@ -100,7 +100,7 @@ describe("code", () => {
     const code = `import signal, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 while True: time.sleep(1)`;
-    const result = await session.execute(code, { timeoutMs: 500 }).result;
+    const result = await session.execute(code, { timeoutMs: 2_000 }).result;
     expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
     await expectAnswer(session);
   });

@@ -128,7 +128,7 @@ describe("display()", () => {
   test("of an object that never ends is stopped like any other code", async () => {
     await using session = await runtime.openSession();
     const code = "x = 1\nclass Slow:\n    def _repr_html_(self):\n        while True: pass\nSlow()";
-    const result = await session.execute(code, { timeoutMs: 200 }).result;
+    const result = await session.execute(code, { timeoutMs: 2_000 }).result;
     expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "kept" });
     expect((await run(session, "x")).value).toEqual({ "text/plain": "1" });
   });

@@ -93,7 +93,7 @@ test("code that prints on after an interrupt is ended after its grace, although 
     onDisplay: () => undefined,
   };
   const code = `while True:\n    try:\n        while True: print("x" * 1000)\n    except KeyboardInterrupt: pass`;
-  const result = await session.execute(code, { receiver, timeoutMs: 500 }).result;
+  const result = await session.execute(code, { receiver, timeoutMs: 2_000 }).result;
   expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
   expect(bytes).toBeLessThan(20 * MIB);
 });
