@@ -228,7 +228,7 @@ describe("limits", () => {
   test("on time end running code, and the run has an answer", async () => {
     const script: Script = ({ messages }) =>
       (messages.at(-1)?.content ?? "").includes("has to end here") ? "in time" : code("while True: pass");
-    const result = await ask(script, { limits: { wallMs: 6_000 } }).run({ query: "?" }).result;
+    const result = await ask(script, { limits: { wallMs: 10_000 } }).run({ query: "?" }).result;
     expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
   });
 });

@@ -271,7 +271,7 @@ test("calls in flight at the end of the time are aborted and counted, and the ru
     if (request.model === "sub") return new Promise<string>(() => {});
     return { text: code("llm_query_batched([f'slow {i}' for i in range(50)])"), usage: usage(800, 20) };
   };
-  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 8_000 } }));
+  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 12_000 } }));
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
   expectSums(result);
   expectSumOfCalls(result, events);
@@ -285,7 +285,7 @@ test("code that ignores an interrupt takes nothing of the time that is kept for 
   const deaf =
     "import time\nwhile True:\n    try:\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass";
   const script: ScriptFunction = (request) => (isEnd(request) ? "in time" : code(deaf));
-  const { result } = await watch(scripted(runtime, script, { limits: { wallMs: 5_000 } }));
+  const { result } = await watch(scripted(runtime, script, { limits: { wallMs: 12_000 } }));
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
 });
 
