@@ -13,6 +13,7 @@ from typing import NamedTuple
 _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 _CONFINED = ("NoNewPrivs:\t1", "Seccomp:\t2")
 _ESCAPED = re.compile(rb"\\([0-7]{3})")
+_OWN_CGROUP = re.compile(rb"^\d+:(?:\w+,)*memory(?:,\w+)*:.*/rlm-[\d-]+$", re.MULTILINE)
 
 
 class Shown(NamedTuple):
@@ -43,6 +44,12 @@ def check_container(user: int, group: int, has_own_user: bool, others: str) -> N
         except PermissionError:
             continue
         raise _gap(f"it can list {folder}")
+
+
+def check_cgroup() -> None:
+    """Raises OSError unless this process is in a memory cgroup that was made for a sandbox (cgroups.py)."""
+    if not _OWN_CGROUP.search(_read("/proc/self/cgroup")):
+        raise _gap("it is not in its cgroup")
 
 
 def check_unwritable(path: str) -> None:

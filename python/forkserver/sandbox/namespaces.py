@@ -14,7 +14,7 @@ from .. import libc
 from . import checks, interpreter, landlock, limits, reports, seccomp
 from .trees import Mount, attach, clone_tree, hide, make_parents, write_file
 
-# And one of cgroups, once a sandbox is in its own.
+# A cgroup namespace follows when the sandbox is in its own cgroup.
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS)
 USER = 1000

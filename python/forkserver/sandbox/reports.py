@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import socket
+
+from . import checks
 
 DONE = b"\n"
 _GONE = "the broker is gone"
-_IN_MEMORY_CGROUP = re.compile(rb"^\d+:(?:\w+,)*memory(?:,\w+)*:.*/rlm-\d+-\d+-\d+$", re.MULTILINE)
 
 
 def wait_for_user(report: int) -> None:
@@ -28,18 +28,8 @@ def join_cgroup(report: int) -> int | None:
     for entrance in fds[1:]:
         os.write(entrance, b"0")  # which is the writing process
         os.close(entrance)
-        _check_membership()
+        checks.check_cgroup()
     return fds[0] if fds else None
-
-
-def _check_membership() -> None:
-    """A kernel may report success and have done nothing."""
-    fd = os.open("/proc/self/cgroup", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if not _IN_MEMORY_CGROUP.search(os.read(fd, 4096)):
-            raise OSError(errno.EPERM, "it is not in its cgroup")
-    finally:
-        os.close(fd)
 
 
 def _receive(report: int) -> tuple[bytes, list[int]]:
