@@ -162,13 +162,16 @@ test.concurrent("a process that hides behind another mark ends with its sandbox 
   const session = await runtime.openSession();
   const hide = `
 import os, resource, time
+hidden, hides = os.pipe()
 if os.fork() == 0:
     os.setsid()
     resource.setrlimit(10, (77, resource.RLIM_INFINITY))
+    os.write(hides, b"!")
     time.sleep(1000)
+os.read(hidden, 1)
 `;
   const fork = await session.fork();
-  await fork.execute(hide).result;
+  (await fork.execute(hide).result).unwrap();
   await fork.close();
   expect(await valueOf(session, comesTo(3))).toBe("3"); // the init, this worker, and the one that hides
   await session.execute("import os; os._exit(0)").result; // the last branch: what is left is nobody's
