@@ -116,8 +116,10 @@ print("hidden", flush=True)
 
   const HOP = `
 while True:
-    if os.fork(): os._exit(0)
-    os.setsid()
+    try:
+        if os.fork(): os._exit(0)
+        os.setsid()
+    except OSError: pass # its init is too busy to reap
 `;
   const MULTIPLY = `
 while True:

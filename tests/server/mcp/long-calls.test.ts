@@ -32,7 +32,7 @@ describe.each(ERAS)("in the %s era", (era) => {
   });
 
   test("Python becomes a task, with its value at the end", async () => {
-    await using mcp = await connect({ era, timings: WAITS });
+    await using mcp = await connect({ era, timings: { ...WAITS, pythonMs: 2000 } });
     const code = `runs = globals().get('runs', 0) + 1\nprint('begun')\n${WAIT_FOR_FILE}\nruns`;
     expect(await mcp.text("execute_python", { code })).toMatch(/^Still running: task t1 .*begun/s);
     expect(await mcp.text("shell_status", { task_id: "t1" })).toMatch(/^Still running/);
@@ -169,7 +169,7 @@ describe("the tasks extension", () => {
   });
 
   test("a call that ends in time has a plain result", async () => {
-    await using wire = await openWire({ capabilities, timings: WAITS });
+    await using wire = await openWire({ capabilities, timings: { ...WAITS, shellMs: 20_000 } });
     expect((await wire.call("shell", { command: "echo a" })).result).toMatchObject({ content: [{ text: "a" }] });
   });
 
