@@ -2,34 +2,17 @@
 //
 // `fork`, `checkpoint` and `startProgram` are optional: a sandbox has them where its environment declares the
 // capability. `tests/contracts/environment.ts` runs against every environment.
+//
+// Nothing of an environment keeps the host process alive. Whoever waits for it counts that as active work (`util/async/active-work.ts`).
 
+import type { Mount } from "../api/local.ts";
+import type { SessionLimits } from "../api/session.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { Capabilities } from "../protocol/capabilities.ts";
 import type { UserRange } from "../util/user-range.ts";
 
-/** A folder or file of the host that is visible in a sandbox, at the same path. */
-export interface Mount {
-  readonly path: string;
-  readonly mode: "ro" | "rw";
-  /**
-   * Whether files and folders that hold secrets by their names, such as `.env`, are unreadable: those that exist when the session is
-   * opened. Default: false.
-   */
-  readonly hideSecrets?: boolean;
-  /** Where secrets cannot be hidden, whether it is left out and reported if it holds any (`notMounted`), not refused. Default: false. */
-  readonly isOptional?: boolean;
-}
-
 /** What one sandbox may use. The kernel enforces it per process; memory is also watched as a sum over all of them. */
-export interface SandboxLimits {
-  readonly memoryBytes: number;
-  /** Everything the sandbox writes: its working directory, /tmp and shared memory together. */
-  readonly diskBytes: number;
-  readonly processes: number;
-  readonly openFiles: number;
-  /** Forks and checkpoints of the first session that are alive at once. */
-  readonly branches: number;
-}
+export type SandboxLimits = SessionLimits;
 
 export interface SandboxOptions {
   readonly mounts: readonly Mount[];
@@ -81,8 +64,10 @@ export interface Worker {
   kill(reason: KillReason): void;
   /** Enables the memory watch while code runs. */
   watch(on: boolean): void;
-  /** Delivers at once what the output pipes contain, also while they are paused. */
-  drain(): void;
+  /** Delivers at once what the output pipes contain, also while they are paused. Without a stream: both. */
+  drain(stream?: OutputStream): void;
+  /** Delivers at once what the event pipe contains. Does nothing while `onEvents` is called. */
+  readEvents(): void;
   /** Stops reading a stream. Whatever prints to it waits once its pipe is full. */
   pauseOutput(stream: OutputStream): void;
   resumeOutput(stream: OutputStream): void;

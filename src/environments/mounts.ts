@@ -4,7 +4,7 @@ import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { REPLSecurityError } from "../errors.ts";
 import { findSecrets } from "../util/secret-files.ts";
-import type { Mount } from "./environment.ts";
+import type { Mount } from "../api/local.ts";
 import { homeFolder } from "../util/home-folder.ts";
 
 /** Never mounted whole: the state of the machine, or the files of every user. Most folders in them may be mounted. */

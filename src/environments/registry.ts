@@ -33,6 +33,11 @@ export async function loadEnvironment(name: string): Promise<CreateEnvironment> 
   });
 }
 
+/** Whether this version has it. */
+export function isKnownEnvironment(name: string): boolean {
+  return isKnown(name) && REGISTRY[name] !== null;
+}
+
 function isKnown(name: string): name is EnvironmentName {
   return Object.hasOwn(REGISTRY, name);
 }

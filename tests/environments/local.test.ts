@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
+import { EnvironmentUnavailableError, type Runtime } from "../internals.ts";
 import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
 import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";

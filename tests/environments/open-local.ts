@@ -3,7 +3,7 @@
 import type { Capabilities } from "../../src/protocol/capabilities.ts";
 import type { EnvironmentOptions } from "../../src/environments/environment.ts";
 import { LocalEnvironment } from "../../src/environments/local/local.ts";
-import { DEFAULT_LIMITS } from "../../src/session/options.ts";
+import { DEFAULT_LIMITS } from "../../src/session/default-limits.ts";
 import { PYTHON } from "../open.ts";
 
 export const LOCAL_CAPABILITIES: Capabilities = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Environments } from "../../src/environments/environments.ts";
 import { ENVIRONMENT_NAMES, loadEnvironment } from "../../src/environments/registry.ts";
-import { openRuntime, type RuntimeOptions } from "../../src/index.ts";
-import { DEFAULT_LIMITS } from "../../src/session/options.ts";
+import { openRuntime } from "../internals.ts";
+import { DEFAULT_LIMITS } from "../../src/session/default-limits.ts";
 
 const options = {
   python: "python3",
@@ -29,7 +29,7 @@ describe("the registry", () => {
   ])("refuses '%s'", async (name, reason) => {
     const message = `Cannot start a session in environment '${name}': ${reason}`;
     await expect(loadEnvironment(name)).rejects.toMatchObject({ code: "ENVIRONMENT_UNAVAILABLE", message });
-    await expect(openRuntime({ environment: name } as unknown as RuntimeOptions)).rejects.toThrow(message);
+    await expect(openRuntime({ environment: name })).rejects.toThrow(message);
   });
 });
 

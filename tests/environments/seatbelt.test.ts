@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Sandbox } from "../../src/environments/environment.ts";
 import { LocalEnvironment } from "../../src/environments/local/local.ts";
-import { DEFAULT_LIMITS } from "../../src/session/options.ts";
+import { DEFAULT_LIMITS } from "../../src/session/default-limits.ts";
 import { converse, PLAIN } from "../contracts/environment.ts";
 import { comesTrue, processesWith, python } from "../hostile/machine.ts";
 

@@ -64,7 +64,7 @@ export class Branches {
     const timer = setTimeout(() => {
       this.fail("start", `it was not ready after ${OPEN_LIMIT_MS / 1000} s`);
       this.#branches.get(branch)?.onEnd({ kind: "sandbox-gone" });
-    }, OPEN_LIMIT_MS);
+    }, OPEN_LIMIT_MS).unref();
     try {
       return await this.#startWorker(branch, request);
     } finally {
@@ -191,7 +191,7 @@ export class Branches {
     const timer = setTimeout(() => {
       this.#send("kill", { branch, reason: "timeout" });
       this.#branches.get(branch)?.onRefused(`it did not stand within ${Math.ceil(limitMs / 100) / 10} s`);
-    }, limitMs);
+    }, limitMs).unref();
     try {
       return await starting;
     } finally {

@@ -124,7 +124,7 @@ export class Family {
     const id = this.#lastMeasurement;
     return new Promise((resolve) => {
       // Code in the sandbox can delay the measurement.
-      const timer = setTimeout(() => this.#endMeasurement(id), USAGE_LIMIT_MS);
+      const timer = setTimeout(() => this.#endMeasurement(id), USAGE_LIMIT_MS).unref();
       this.#measurements.set(id, (event) => {
         clearTimeout(timer);
         if (event === undefined) return resolve(null);

@@ -1,14 +1,15 @@
 // One fork server process: requests go to it as lines of JSON, events come back.
 //
 // Sandboxes are forked from it, because a fork of the large Node process would block the event loop. When the process ends,
-// all its sandboxes have ended and this object cannot be used any more.
+// all its sandboxes have ended and this object cannot be used any more. It does not keep the host alive: whoever waits for it counts that
+// as active work.
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 import { findBubblewrap } from "../bubblewrap.ts";
@@ -16,7 +17,16 @@ import { AS_ANOTHER_USER, containerLine, isInContainer } from "../linux-advice.t
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
 import type { PreparedMount } from "../mounts.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./seatbelt.ts";
-import { refusedRange, unavailable, UNREACHABLE, USE_REACHABLE, type Tier } from "./tier.ts";
+import { pythonFolder } from "../python-folder.ts";
+import {
+  KEEP_PYTHON_FOLDER,
+  NO_PYTHON_FOLDER,
+  refusedRange,
+  unavailable,
+  UNREACHABLE,
+  USE_REACHABLE,
+  type Tier,
+} from "./tier.ts";
 import { homeFolder } from "../../util/home-folder.ts";
 
 export interface ForkServerOptions {
@@ -154,7 +164,7 @@ export class ForkServer {
     if (scratch === undefined) return undefined;
     return seatbeltProfile({
       folder: `${scratch}/${sandbox}`,
-      readable: [...folders, realpathSync(pythonFolder())],
+      readable: [...folders, realpathSync(requirePythonFolder())],
       mounts,
     });
   }
@@ -171,7 +181,7 @@ export class ForkServer {
 
   async close(): Promise<void> {
     this.#process.stdin.end();
-    const killer = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_LIMIT_MS[this.tier]);
+    const killer = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_LIMIT_MS[this.tier]).unref();
     await this.#ended;
     clearTimeout(killer);
   }
@@ -198,13 +208,16 @@ function spawnServer(start: ForkServerOptions): ServerProcess {
   const place = { host: process.pid, home: homeFolder(), scratch: tmpdir(), sandboxExec };
   const options = { tier, preload, ...place, ...user, ...range, ...landlock, ...program };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
-  const script = `${pythonFolder()}/forkserver/__main__.py`;
-  return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
+  const script = `${requirePythonFolder()}/forkserver/__main__.py`;
+  const started = spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "pipe"],
     detached: true, // so that Ctrl-C in a terminal reaches only the host
     env: { PATH: toPath(executable), ...CLEAN_ENVIRONMENT },
     cwd: "/",
   });
+  started.unref();
+  for (const pipe of [started.stdin, started.stdout, started.stderr]) (pipe as Socket).unref();
+  return started;
 }
 
 function requireBubblewrap(): string {
@@ -213,10 +226,11 @@ function requireBubblewrap(): string {
   throw unavailable(`sandbox tier B cannot be used: ${found.why}`, found.fix);
 }
 
-/** Our Python code: beside the bundle in a built package, at the top of the source tree otherwise. */
-function pythonFolder(): string {
-  const bundled = fileURLToPath(new URL("./python", import.meta.url));
-  return existsSync(bundled) ? bundled : fileURLToPath(new URL("../../../python", import.meta.url));
+/** Throws EnvironmentUnavailableError where a bundler has left our Python code behind. */
+function requirePythonFolder(): string {
+  const folder = pythonFolder();
+  if (folder !== undefined) return folder;
+  throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
 }
 
 /** The interpreter's folder comes first, so that `python3` and `pytest` in commands belong to it. */

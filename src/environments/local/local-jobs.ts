@@ -100,8 +100,8 @@ class LocalJob implements Job {
         [output, "read"],
       ]);
       const [inputFd, outputFd] = opened as [number, number];
-      this.#input = new Socket({ fd: inputFd, readable: false, writable: true });
-      this.#output = new Socket({ fd: outputFd, readable: true, writable: false });
+      this.#input = new Socket({ fd: inputFd, readable: false, writable: true }).unref();
+      this.#output = new Socket({ fd: outputFd, readable: true, writable: false }).unref();
     } finally {
       server.send("taken", sandbox, { fds });
     }

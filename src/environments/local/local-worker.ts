@@ -13,6 +13,9 @@ const GONE_LIMIT_MS = 20_000;
 /** How many replaced output pipes are read. Beyond that the oldest is closed. */
 const MAX_BACKGROUND = 32;
 
+/** Handling an event may drain the output pipes, and the other way round. Both happen within one call. */
+const drainedEvents = Buffer.allocUnsafeSlow(64 * 1024);
+
 export class LocalWorker implements Worker {
   readonly #server: ForkServer;
   readonly #sandbox: number;
@@ -25,6 +28,7 @@ export class LocalWorker implements Worker {
   #listener: WorkerListener | undefined;
   /** Events that arrived before `listen`: the `ready` message, since nothing was sent yet. */
   readonly #earlyEvents: Buffer[] = [];
+  #isInEvents = false;
   readonly #signals: (() => void)[] = [];
   #renewal: Deferred | undefined;
   #exit: WorkerExit | undefined;
@@ -49,7 +53,7 @@ export class LocalWorker implements Worker {
     const [commands, aside, events, ...output] = opened as [number, number, number, number, number];
     this.#commands = new PipeWriter(commands);
     this.#aside = new PipeWriter(aside);
-    this.#events = new PipeReader(events, (buffer, length) => this.#receiveEvents(buffer, length));
+    this.#events = new PipeReader(events, (buffer, length) => this.#receiveEvents(buffer, length), drainedEvents);
     this.#output = this.#readOutput(output);
     server.send("taken", sandbox, { fds });
   }
@@ -92,7 +96,7 @@ export class LocalWorker implements Worker {
   kill(reason: KillReason): void {
     if (this.ended) return;
     this.#send("kill", { reason });
-    this.#killed ??= setTimeout(() => this.#end({ kind: "signal", signal: 9, reason }), KILL_LIMIT_MS);
+    this.#killed ??= setTimeout(() => this.#end({ kind: "signal", signal: 9, reason }), KILL_LIMIT_MS).unref();
     this.#closer ??= setTimeout(() => this.#server.send("close", this.#sandbox), GONE_LIMIT_MS).unref();
   }
 
@@ -100,9 +104,13 @@ export class LocalWorker implements Worker {
     if (!this.ended) this.#send("watch", { on });
   }
 
-  drain(): void {
-    this.#output.stdout.drain(DRAIN_LIMIT);
-    this.#output.stderr.drain(DRAIN_LIMIT);
+  drain(stream?: OutputStream): void {
+    if (stream !== "stderr") this.#output.stdout.drain(DRAIN_LIMIT);
+    if (stream !== "stdout") this.#output.stderr.drain(DRAIN_LIMIT);
+  }
+
+  readEvents(): void {
+    if (!this.#isInEvents) this.#events.drain(DRAIN_LIMIT);
   }
 
   pauseOutput(stream: OutputStream): void {
@@ -174,7 +182,9 @@ export class LocalWorker implements Worker {
 
   #receiveEvents(buffer: Buffer, length: number): void {
     if (this.#listener !== undefined) {
+      this.#isInEvents = true;
       this.#listener.onEvents(buffer, length);
+      this.#isInEvents = false;
       return;
     }
     this.#earlyEvents.push(Buffer.from(buffer.subarray(0, length)));

@@ -19,7 +19,18 @@ import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { explainAll, isWorthTrying, notStoppedBy, requestedTiers, toStronger, unavailable, type Tier } from "./tier.ts";
+import { pythonFolder } from "../python-folder.ts";
+import {
+  KEEP_PYTHON_FOLDER,
+  NO_PYTHON_FOLDER,
+  explainAll,
+  isWorthTrying,
+  notStoppedBy,
+  requestedTiers,
+  toStronger,
+  unavailable,
+  type Tier,
+} from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
@@ -106,7 +117,7 @@ export class LocalEnvironment implements Environment {
     this.#refillTimer = setTimeout(() => {
       this.#refillTimer = undefined;
       this.#fill().catch(() => {}); // opening the next session fails in the same way, and reports it
-    }, REFILL_DELAY_MS);
+    }, REFILL_DELAY_MS).unref();
   }
 
   report(): EnvironmentReport {
@@ -269,6 +280,7 @@ function refuseMachine({ platform, isRoot }: Machine): void {
   if (platform !== "linux" && platform !== "darwin") throw unavailable(NOT_HERE, FIX_ELSEWHERE);
   const proc = platform === "linux" ? whyNoProc() : undefined;
   if (proc !== undefined) throw unavailable(proc.why, proc.fix);
+  if (pythonFolder() === undefined) throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
 }
 
 interface FoundTier {

@@ -3,7 +3,7 @@
 // The fork server makes the pipes and the host opens its ends through /proc, so they never have a name on disk; on macOS they have
 // one until then. All readers
 // share one buffer, because a chunk is handled before the next read. Writes go to the pipe synchronously, without a trip
-// through the event loop, and fall back to a stream when the pipe is full.
+// through the event loop, and fall back to a stream when the pipe is full. No pipe keeps the host alive.
 
 import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import type { Hello } from "./fork-server-messages.ts";
@@ -45,6 +45,7 @@ export class PipeReader {
   readonly #fd: number;
   readonly #socket: Socket;
   #deliver: Deliver;
+  readonly #drained: Buffer;
   #open = true;
   #isPaused = false;
   /** Spent on full chunks since other work came first. */
@@ -52,9 +53,11 @@ export class PipeReader {
   /** Called when the last writer has closed the pipe, or the reader was closed. */
   onEnd: () => void = () => {};
 
-  constructor(fd: number, deliver: Deliver) {
+  /** `buffer` is used for draining. Another one is needed where one pipe is drained while a chunk of another is handled. */
+  constructor(fd: number, deliver: Deliver, buffer = drained) {
     this.#fd = fd;
     this.#deliver = deliver;
+    this.#drained = buffer;
     const options: SocketConstructorOpts & Pick<ConnectOpts, "onread"> = {
       fd,
       readable: true,
@@ -68,7 +71,7 @@ export class PipeReader {
         },
       },
     };
-    this.#socket = new Socket(options);
+    this.#socket = new Socket(options).unref();
     this.#socket.on("error", () => this.close());
     this.#socket.on("close", () => {
       this.#open = false;
@@ -109,8 +112,8 @@ export class PipeReader {
     let total = 0;
     while (this.#open && !this.#socket.destroyed && total < limit) {
       const length = this.#readNow();
-      if (length > 0) this.#deliver(drained, length);
-      if (length < READ_BYTES) return; // the pipe is empty
+      if (length > 0) this.#deliver(this.#drained, length);
+      if (length < this.#drained.length) return; // the pipe is empty
       total += length;
     }
   }
@@ -124,7 +127,7 @@ export class PipeReader {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0; // reading an empty pipe throws, and a stack trace would cost more than the read
     try {
-      return readSync(this.#fd, drained, 0, READ_BYTES, null);
+      return readSync(this.#fd, this.#drained, 0, this.#drained.length, null);
     } catch {
       return 0;
     } finally {
@@ -224,7 +227,7 @@ export class PipeWriter {
   }
 
   #stream(): Socket {
-    this.#socket ??= new Socket({ fd: this.#fd, readable: false, writable: true }).on("error", () => {
+    this.#socket ??= new Socket({ fd: this.#fd, readable: false, writable: true }).unref().on("error", () => {
       this.#hasReader = false;
     });
     return this.#socket;

@@ -80,6 +80,11 @@ export function toStronger([strongest]: readonly EnvironmentUnavailableError[]):
   return strongest === undefined ? null : { why: strongest.why, fix: strongest.fix };
 }
 
+/** A program that was bundled has our code, and not the Python that it starts. */
+export const NO_PYTHON_FOLDER = "the folder `python` of rlm-runtime is not beside its code, as after bundling";
+export const KEEP_PYTHON_FOLDER =
+  "Mark rlm-runtime as external in the bundler, or copy node_modules/rlm-runtime/dist/python next to the bundle as `python`";
+
 export function unavailable(why: string, fix: string): EnvironmentUnavailableError {
   return new EnvironmentUnavailableError({ environment: "local", why, fix });
 }
