@@ -1,4 +1,4 @@
-"""Commands on the state of a session: variables set by the host, session files, the standard library."""
+"""Commands on the state of a session: variables set and read by the host, session files, the standard library."""
 
 from typing import Any, Callable, Dict, Optional
 
@@ -7,7 +7,8 @@ from .io.bulk import Incoming, Outgoing, SourceFailed
 from .io.channel import Reader, Writer
 from .kernel import Kernel
 from .saving import loading, saving
-from .set_variable import set_variable
+from .variables.get_variable import get_variable
+from .variables.set_variable import set_variable
 
 Step = Callable[[Dict[str, Any]], Optional[Dict[str, Any]]]
 
@@ -25,6 +26,7 @@ class State:
     def commands(self) -> Dict[str, Step]:
         return {
             "set": self._set,
+            "get": self._get,
             "save": self._save,
             "can-load": self._can_load,
             "load": self._load,
@@ -35,6 +37,13 @@ class State:
     def _set(self, message: Dict[str, Any]) -> Dict[str, Any]:
         with _Bulk(self._reader, message) as incoming:
             return set_variable(self._kernel.module.__dict__, message, incoming)
+
+    def _get(self, message: Dict[str, Any]) -> Dict[str, Any]:
+        outgoing = Outgoing(self._writer, message["id"])
+        try:
+            return self._guarded(get_variable, self._kernel.module.__dict__, message, outgoing)
+        finally:
+            outgoing.close()
 
     def _save(self, message: Dict[str, Any]) -> Dict[str, Any]:
         outgoing = Outgoing(self._writer, message["id"])

@@ -101,7 +101,7 @@ class Worker:
         self._writer = Writer(events)
         self._branches = Branches(None if control is None else move(control), self._renew)
         self._channel = [commands, aside, events]
-        self._streams = Streams()
+        self._streams = Streams(self._writer)
         self._interrupts = Interrupts()
         self._processes = Processes(alone)
         self._calls = Calls(self._writer, self._streams.threads)
@@ -173,7 +173,7 @@ class Worker:
         if streams.has_threads() or not self._brief:
             self._cpu = time.process_time_ns()
         start = _now()
-        if payload is None and "env" not in message and "name" not in message:
+        if payload is None and len(message) == 4:  # the others have more than id, cmd, count and code
             outcome = self._kernel.run(message["code"], message["count"])
         else:
             outcome = self._execute_special(message, payload)
@@ -222,6 +222,8 @@ class Worker:
 
     def _execute_special(self, message: Dict[str, Any], payload: Optional[bytes]) -> Outcome:
         """Runs code that came as a payload, has a name, or has environment variables, which are restored afterwards."""
+        if message.get("apart"):
+            self._streams.set_apart()
         try:
             code = message["code"] if payload is None else str(payload, "utf-8")
         except UnicodeDecodeError as error:
@@ -336,7 +338,7 @@ class Worker:
         if self._branches.is_forking or _thread.get_ident() in self._requests.threads:
             return
         self._spawned = True
-        self._streams.flush()
+        self._streams.share()
 
     def _after_fork(self) -> None:
         """In the child of a fork by user code: only the parent talks to the host."""

@@ -2,21 +2,11 @@
 //
 // A call is open until the worker has read the reply, so that code that never reads cannot make the host buffer replies without end.
 
+import type { CallHandler, HostCall } from "../api/local.ts";
 import type { Worker } from "../environments/environment.ts";
 import { toReplyMessage, type CallAnswer } from "../protocol/worker/host-messages.ts";
 import type { CallEvent } from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
-
-/** Answers a call from inside a session. An error that it throws is raised there, with name and message. */
-export type CallHandler = (call: HostCall) => Promise<unknown>;
-
-export interface HostCall {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly executionId: string;
-  /** Aborted when the execution that made the call is interrupted or lost. */
-  readonly signal: AbortSignal;
-}
 
 const MAX_OPEN = 1024;
 /** Of the arguments of all open calls together, as received. */

@@ -1,6 +1,6 @@
 // Splits the bytes of a worker's event pipe into messages. Everything is limited, because the sender is not trusted.
 
-import { MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
+import { MAX_IGNORED, MAX_IGNORED_BYTES, MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
 import { parseChunkHeader, parseHeader, parsePayloadLength } from "../protocol/worker/parse-worker-event.ts";
 import type { ChunkHeader, PayloadHeader } from "../protocol/worker/worker-events.ts";
 import { parseJSON } from "../util/parse-json.ts";
@@ -22,8 +22,8 @@ export interface FrameListener {
   onViolation(why: string): void;
   /** Whether to parse the payload behind this header. Otherwise its bytes are skipped. */
   isWanted(header: PayloadHeader | undefined, bytes: number): boolean;
-  /** Returns what takes the raw bytes behind a `chunk`, in pieces that are only valid during the call. */
-  onChunk(header: ChunkHeader): (piece: Buffer) => void;
+  /** Returns what takes the raw bytes behind a `chunk`, in pieces that are only valid during the call. Undefined: it is ignored. */
+  onChunk(header: ChunkHeader): ((piece: Buffer) => void) | undefined;
 }
 
 export class FrameReader {
@@ -32,6 +32,8 @@ export class FrameReader {
   #passing: Passing | undefined;
   #payload: PayloadReader | undefined;
   #broken = false;
+  #ignored = 0;
+  #ignoredBytes = 0;
 
   constructor(listener: FrameListener) {
     this.#listener = listener;
@@ -53,6 +55,18 @@ export class FrameReader {
     this.#rest = this.#broken ? EMPTY : Buffer.from(data);
   }
 
+  /** A message that nobody asked for. Too many are a violation. */
+  ignore(bytes: number): void {
+    this.#ignored += 1;
+    this.#ignoredBytes += bytes;
+    const isTooMuch = this.#ignored > MAX_IGNORED || this.#ignoredBytes > MAX_IGNORED_BYTES;
+    if (isTooMuch) this.#listener.onViolation("too many messages that nobody asked for");
+  }
+
+  forgetIgnored(): void {
+    this.#ignored = this.#ignoredBytes = 0;
+  }
+
   #take(data: Buffer): number {
     if (this.#payload !== undefined) return this.#takePayload(data, this.#payload);
     return this.#passing === undefined ? this.#takeLine(data) : this.#pass(data, this.#passing);
@@ -70,7 +84,9 @@ export class FrameReader {
     const header = parseChunkHeader(message);
     if (header === undefined) return this.#violate("a chunk is not one");
     if (header !== null) {
-      this.#passing = { take: this.#listener.onChunk(header), left: header.bytes };
+      const take = this.#listener.onChunk(header);
+      if (take === undefined) this.ignore(header.bytes);
+      this.#passing = { take: take ?? (() => {}), left: header.bytes };
       return end + 1;
     }
     const length = parsePayloadLength(message);

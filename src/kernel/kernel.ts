@@ -3,6 +3,7 @@
 // A kernel is idle or runs one execution. Calls from inside are answered by the handler that the kernel was opened with. A kernel ends with
 // its worker and never restarts it, because only the session knows what to do about the lost state.
 
+import type { CallHandler } from "../api/local.ts";
 import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerExit } from "../environments/environment.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type HostMessage,
   type HostQuestion,
 } from "../protocol/worker/host-messages.ts";
-import { INPUT_CALL, MAX_IGNORED, MAX_IGNORED_BYTES, PROTOCOL_VERSION } from "../protocol/worker/limits.ts";
+import { INPUT_CALL, PROTOCOL_VERSION } from "../protocol/worker/limits.ts";
 import { parseWorkerEvent } from "../protocol/worker/parse-worker-event.ts";
 import type {
   CallEvent,
@@ -26,12 +27,13 @@ import type {
 import { byteLength } from "../util/bytes/byte-length.ts";
 import { PendingRequests, type ChunkSink, type RequestOptions } from "./pending-requests.ts";
 import { sendBulk } from "./send-bulk.ts";
-import { Calls, toInputHandler, type CallHandler } from "./calls.ts";
+import { Calls, toInputHandler } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { ExecutionListener, KernelListener } from "./listeners.ts";
 import type { StopReason } from "./outcome.ts";
 import { OutputFlow } from "./output-flow.ts";
+import { OutputOrder } from "./output-order.ts";
 import { StopSequence } from "./stop-sequence.ts";
 
 export interface KernelOptions {
@@ -68,7 +70,9 @@ export class Kernel {
   readonly #listener: KernelListener;
   readonly #clock: ExecutionClock;
   readonly #calls: Calls;
+  readonly #frames: FrameReader;
   readonly #flow: OutputFlow;
+  readonly #order: OutputOrder;
   #running: Running | undefined;
   readonly #requests = new PendingRequests();
   #request: ActiveRequest | undefined;
@@ -76,8 +80,6 @@ export class Kernel {
   #settled: Promise<void> | undefined;
   /** The execution that waits for `#settled`. */
   #waiting: WaitingExecution | undefined;
-  #ignored = 0;
-  #ignoredBytes = 0;
   #watched = false;
   #survivors = false;
   #greeted = false;
@@ -96,16 +98,17 @@ export class Kernel {
       onTimeout: () => this.stop("timeout"),
     });
     this.#calls = new Calls(worker, options.onCall, (why) => this.#violate(why));
-    this.#flow = new OutputFlow(worker);
-    const frames = new FrameReader({
+    this.#flow = new OutputFlow(worker, () => this.#order.resume());
+    this.#order = new OutputOrder(worker, this.#flow, (stream, chunk) => this.#receiveOutput(stream, chunk));
+    this.#frames = new FrameReader({
       onMessage: (message, bytes) => this.#receive(message, bytes),
       onViolation: (why) => this.#violate(why),
       isWanted: (header, bytes) => this.#isWanted(header, bytes),
-      onChunk: (header) => this.#requests.sinkOf(header) ?? this.#ignore(header.bytes),
+      onChunk: (header) => this.#requests.sinkOf(header),
     });
     worker.listen({
-      onEvents: (buffer, length) => frames.push(buffer, length),
-      onOutput: (stream, chunk) => this.#receiveOutput(stream, chunk),
+      onEvents: (buffer, length) => this.#frames.push(buffer, length),
+      onOutput: (stream, chunk) => this.#order.receive(stream, chunk),
       onBackground: (stream, chunk) => listener.onBackground(stream, chunk),
       onExit: (exit) => this.#end(exit),
     });
@@ -148,8 +151,7 @@ export class Kernel {
       listener.onEnd({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs: 0 });
       return;
     }
-    this.#ignored = 0;
-    this.#ignoredBytes = 0;
+    this.#frames.forgetIgnored();
     this.#running = { id: command.id, listener, calls: undefined, stopping: undefined };
     this.#clock.start(limitMs);
     this.#command(toExecMessage(command, byteLength));
@@ -228,15 +230,7 @@ export class Kernel {
   #receive(message: unknown, bytes: number): void {
     const event = parseWorkerEvent(message);
     const expected = event !== null && this.#dispatch(event, bytes);
-    if (!expected) this.#ignore(bytes);
-  }
-
-  #ignore(bytes: number): () => void {
-    this.#ignored += 1;
-    this.#ignoredBytes += bytes;
-    const isTooMuch = this.#ignored > MAX_IGNORED || this.#ignoredBytes > MAX_IGNORED_BYTES;
-    if (isTooMuch) this.#violate("too many messages that nobody asked for");
-    return () => {};
+    if (!expected) this.#frames.ignore(bytes);
   }
 
   /** Whether to parse a large message, decided by the line before it. One that waits for a reply is answered in any case. */
@@ -248,7 +242,7 @@ export class Kernel {
       if (isRunning) return true;
       this.#calls.acknowledge(header.id, header.call);
     }
-    this.#ignore(bytes);
+    this.#frames.ignore(bytes);
     return false;
   }
 
@@ -265,13 +259,15 @@ export class Kernel {
       case "call":
         void this.#answer(event, bytes);
         return true;
+      case "order":
+        return this.#order.mark(event);
     }
   }
 
   #receiveStatus(status: StatusEvent): boolean {
     const running = this.#running;
     if (running !== undefined && status.id === running.id) {
-      if (status.pending) this.#worker.drain();
+      this.#order.end({ pending: status.pending });
       this.#running = undefined;
       this.#finish(running);
       this.#survivors = status.survivors;
@@ -300,9 +296,9 @@ export class Kernel {
 
   /** Output printed before a display comes first: the worker prints no more until the display is acknowledged. */
   #show(running: Running, { type: _type, id: _id, call: _call, ...display }: DisplayEvent, bytes: number): void {
-    this.#worker.drain();
+    this.#order.flush({ pending: true });
     const taken = running.listener.onDisplay(display);
-    if (taken !== undefined) this.#flow.hold("stdout", bytes, taken);
+    if (taken !== undefined) this.#flow.hold(running.listener.isOnePlace ? "both" : "stdout", bytes, taken);
   }
 
   #receiveOutput(stream: OutputStream, chunk: Buffer): void {
@@ -310,8 +306,9 @@ export class Kernel {
       this.#listener.onBackground(stream, chunk);
       return;
     }
-    const taken = this.#running.listener.onOutput(stream, chunk);
-    if (taken !== undefined) this.#flow.hold(stream, chunk.length, taken);
+    const { listener } = this.#running;
+    const taken = listener.onOutput(stream, chunk);
+    if (taken !== undefined) this.#flow.hold(listener.isOnePlace ? "both" : stream, chunk.length, taken);
   }
 
   async #answer(event: CallEvent, bytes: number): Promise<void> {
@@ -319,7 +316,7 @@ export class Kernel {
     const isInput = event.name === INPUT_CALL;
     if (isInput && this.#flow.isHeld) await this.#flow.untilFree();
     const running = this.#running?.id === event.id ? this.#running : undefined;
-    if (isInput) this.#worker.drain(); // output printed before the question comes first
+    if (isInput) this.#order.flush({ pending: true }); // output printed before the question comes first
     else running?.listener.onCall(event.call, event.name);
     if (running !== undefined) this.#clock.pause();
     const controller = running === undefined ? new AbortController() : (running.calls ??= new AbortController());
@@ -335,6 +332,7 @@ export class Kernel {
     const renew = async (): Promise<void> => {
       await this.#worker.renewStreams();
       await this.#send({ cmd: "streams" });
+      this.#order.end({ pending: false });
     };
     this.#settle(renew());
   }
@@ -372,6 +370,7 @@ export class Kernel {
     this.#exit = exit;
     this.#survivors = false;
     this.#requests.close();
+    this.#order.end({ pending: false });
     const running = this.#running;
     if (running === undefined) {
       this.#listener.onEnd(exit);

@@ -3,11 +3,13 @@
 import type { WorkerExit } from "../environments/environment.ts";
 import type { DisplayPart } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
-import type { HostCall } from "./calls.ts";
+import type { HostCall } from "../api/local.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** Takes what one execution prints and displays, as it comes and in order. Buffers are only valid during the call. */
 export interface OutputReceiver {
+  /** Both streams go to one place: while it takes no more of one, neither is read, so that their order is kept. Default: false. */
+  readonly isOnePlace?: boolean;
   /** A promise: the code that prints more waits until it settles. Undefined: it goes on. */
   onOutput(stream: OutputStream, chunk: Buffer): Promise<void> | undefined;
   onDisplay(display: DisplayPart): Promise<void> | undefined;

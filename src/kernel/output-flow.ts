@@ -11,29 +11,44 @@ const STREAMS = ["stdout", "stderr"] as const;
 /** Taken after an interrupt although the listener takes no more. */
 const LAST_BYTES = 8 * 1024 * 1024;
 
+export type FlowState = "open" | "held" | "both-held";
+
 export class OutputFlow {
   readonly #worker: Pick<Worker, "pauseOutput" | "resumeOutput">;
   readonly #held: Record<OutputStream, Promise<void> | undefined> = { stdout: undefined, stderr: undefined };
+  readonly #onRelease: () => void;
   #room = 0;
 
-  constructor(worker: Pick<Worker, "pauseOutput" | "resumeOutput">) {
+  /** `onRelease` is called when a stream is no longer held. */
+  constructor(worker: Pick<Worker, "pauseOutput" | "resumeOutput">, onRelease: () => void) {
     this.#worker = worker;
+    this.#onRelease = onRelease;
+  }
+
+  /** "held": the listener takes no more of the stream now. "both-held": of neither, because both go to one place. */
+  stateOf(stream: OutputStream): FlowState {
+    if (this.#held[stream] === undefined) return "open";
+    return this.#held.stdout === this.#held.stderr ? "both-held" : "held";
   }
 
   get isHeld(): boolean {
     return this.#held.stdout !== undefined || this.#held.stderr !== undefined;
   }
 
-  /** The listener has got these bytes, and takes no more of the stream before the promise settles. */
-  hold(stream: OutputStream, bytes: number, until: Promise<void>): void {
+  /** The listener has got these bytes, and takes no more of the stream, or of both, before the promise settles. */
+  hold(stream: OutputStream | "both", bytes: number, until: Promise<void>): void {
     this.#room -= Math.min(this.#room, bytes);
-    if (this.#room > 0 || this.#held[stream] !== undefined) return;
-    this.#held[stream] = until;
-    this.#worker.pauseOutput(stream);
-    const release = (): void => {
-      if (this.#held[stream] === until) this.#release(stream);
-    };
+    if (this.#room > 0) return;
+    if (stream === "both") for (const each of STREAMS) this.#hold(each, until);
+    else if (this.#held[stream] === undefined) this.#hold(stream, until);
+    else return;
+    const release = (): void => this.#release((each) => this.#held[each] === until);
     void until.then(release, release);
+  }
+
+  #hold(stream: OutputStream, until: Promise<void>): void {
+    if (this.#held[stream] === undefined) this.#worker.pauseOutput(stream);
+    this.#held[stream] = until;
   }
 
   /** Resolves when no stream is held. */
@@ -54,11 +69,15 @@ export class OutputFlow {
   }
 
   #releaseAll(): void {
-    for (const stream of STREAMS) if (this.#held[stream] !== undefined) this.#release(stream);
+    this.#release((stream) => this.#held[stream] !== undefined);
   }
 
-  #release(stream: OutputStream): void {
-    this.#held[stream] = undefined;
-    this.#worker.resumeOutput(stream);
+  #release(isReleased: (stream: OutputStream) => boolean): void {
+    const released = STREAMS.filter(isReleased);
+    for (const stream of released) {
+      this.#held[stream] = undefined;
+      this.#worker.resumeOutput(stream);
+    }
+    if (released.length > 0) this.#onRelease();
   }
 }

@@ -24,14 +24,27 @@ class Ended(Exception):
 class Source:
     """One pipe from the worker, read with a deadline."""
 
-    def __init__(self, fd):
+    def __init__(self, fd, beside=None):
         self.fd = fd
         self.buffer = b""
+        self.beside = beside  # is read meanwhile, as a host does
+
+    def fileno(self):
+        return self.fd
 
     def more(self, deadline):
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([self.fd], [], [], left)[0]:
-            raise TimeoutError(f"nothing came; so far {self.buffer[-300:]!r}")
+        while True:
+            left = deadline - time.monotonic()
+            watched = [self.fd] if self.beside is None else [self.fd, self.beside.fd]
+            readable = select.select(watched, [], [], left)[0] if left > 0 else []
+            if not readable:
+                raise TimeoutError(f"nothing came; so far {self.buffer[-300:]!r}")
+            if self.fd in readable:
+                break
+            data = os.read(self.beside.fd, 1 << 20)
+            self.beside.buffer += data
+            if not data:
+                self.beside = None
         data = os.read(self.fd, 1 << 20)
         if not data:
             raise Ended(self.buffer)
@@ -93,13 +106,23 @@ class Worker:
         for fd in (commands, aside, events, out, err):
             os.close(fd)
         control.close()
-        self.events, self.out, self.err = Source(events_r), Source(out_r), Source(err_r)
+        self.events = Source(events_r)
+        self.out, self.err = Source(out_r, self.events), Source(err_r, self.events)
         self.number = 0
         self.closed = False
         self.retired = []
+        self.marks = []
         self.ready = self.event()
 
     def event(self, timeout=TIMEOUT):
+        """The next event. Marks of the order of output are collected in ``marks``."""
+        while True:
+            message = self._message(timeout)
+            if message["type"] != "order":
+                return message
+            self.marks.append((message["next"], message["stdout"], message["stderr"], *(["all"] if "all" in message else [])))
+
+    def _message(self, timeout):
         message = json.loads(self.events.line(timeout))
         if "bytes" in message:
             header, message = message, json.loads(self.events.exactly(message["bytes"], timeout))

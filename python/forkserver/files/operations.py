@@ -84,7 +84,8 @@ def _read(root: Root, request: dict, channel: Channel) -> None:
         left = min(left, request["length"])
     if request.get("maxBytes") is not None and left > request["maxBytes"]:
         raise Failure("too-large", f"it has {left} bytes to read, and at most {request['maxBytes']} are taken at once")
-    channel.send({"type": "size", "size": found.st_size, "modifiedMs": found.st_mtime_ns // 1_000_000})
+    version = f"{found.st_size:x}-{found.st_mtime_ns:x}-{found.st_ino:x}"  # changes with the content
+    channel.send({"type": "size", "size": found.st_size, "modifiedMs": found.st_mtime_ns // 1_000_000, "version": version})
     while left > 0:
         data = os.pread(fd, min(left, _PIECE), offset)
         if not data:
@@ -96,6 +97,8 @@ def _read(root: Root, request: dict, channel: Channel) -> None:
 
 
 def _write(root: Root, request: dict, channel: Channel) -> None:
+    if request["path"].endswith("/"):
+        raise Failure("is-a-folder", "it names a folder")
     target = root.find(request["path"], make=True)
     mode = _mode_to_keep(target)
     name = watch.temporary_name(secrets.token_hex(8))

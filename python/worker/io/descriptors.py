@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import sys
+import termios
 from typing import Iterable, Tuple
 
 PRIVATE = 64
@@ -52,6 +54,16 @@ def resize_pipe(fd: int, size: int) -> int:
         return fcntl.fcntl(fd, F_SETPIPE_SZ, size)
     except OSError:
         return -1
+
+
+def unread(fd: int) -> int:
+    """How many bytes a pipe contains; 0 if it is not one."""
+    count = bytearray(4)
+    try:
+        fcntl.ioctl(fd, termios.FIONREAD, count)
+    except OSError:
+        return 0
+    return int.from_bytes(count, sys.byteorder)
 
 
 def close_all(fds: Iterable[int]) -> None:

@@ -14,10 +14,13 @@ import sys
 import termios
 from typing import Any, List, Optional, Set, Tuple
 
-from .descriptors import LARGE_PIPE, close_all, duplicate, pipe_size, resize_pipe
+from .channel import Writer
+from .descriptors import LARGE_PIPE, close_all, duplicate, pipe_size, resize_pipe, unread
+from .order import Order
 from .threads import Threads
 
 BUFFER = 64 * 1024
+CROWDED = 16 * 1024  # unread bytes in a pipe: with more, a flush might wait
 
 
 class Generation:
@@ -31,9 +34,10 @@ class Generation:
 
 
 class Streams:
-    """The streams of one worker. Only the main thread calls the methods, except ``flush``, ``enlarge`` and ``shrink``."""
+    """The streams of one worker. Only the main thread calls the methods, except ``flush``, ``enlarge`` and ``shrink``.
+    ``writer`` gets the marks of their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, writer: Writer) -> None:
         self._lock = _thread.allocate_lock()
         self._sizes = (-1, -1)
         self._counts = (bytearray(4), bytearray(4))
@@ -45,8 +49,10 @@ class Streams:
         self._out_of_write: Set[int] = set()
         self.current = self._adopt(1, 2)
         self.threads = Threads(self.current, self._thread_ended)
+        self._order = Order(writer, self._room)
         self.out = self._open(1, False)
         self.err = self._open(2, True)
+        self._order.attach([self.out, self.err])
 
     def begin(self) -> None:
         """Before an execution: puts the session's own streams and pipes back in place."""
@@ -54,11 +60,13 @@ class Streams:
             with self._lock:
                 self._flush_late()
                 self._late = None
+            self._order.end()
         if self._broken or (pipe_size(1), pipe_size(2)) != self._sizes:
             self._repair()
         if self._lines and not self.current.threads:
             self._lines = False
             self.out.reconfigure(line_buffering=False)
+        self._order.begin()
         sys.stdout = sys.__stdout__ = self.out
         sys.stderr = sys.__stderr__ = self.err
         sys.stdin = sys.__stdin__
@@ -78,6 +86,7 @@ class Streams:
     def end(self) -> bool:
         """After an execution: whether bytes may be unread. From now on output of its threads is flushed line by line."""
         self.flush()
+        self._order.end()
         if self.current.threads and not self._lines and not self._broken:
             self._lines = True
             self.out.reconfigure(line_buffering=True)
@@ -98,16 +107,35 @@ class Streams:
         except (ValueError, OSError, RuntimeError):
             self._broken = True
 
+    def set_apart(self) -> None:
+        """For this execution: one stream may be read while the other is not."""
+        self._order.is_apart = True
+
+    def share(self) -> None:
+        """Before a process is started that may write to the pipes."""
+        self.flush()
+        self._order.share()
+
     def enlarge(self) -> None:
         """Enlarges the pipe of stdout if it is filling up. Called by the listener, in long executions."""
         size = self._sizes[0]
-        if size < LARGE_PIPE and _unread(self.current.fds[0]) >= size // 2:
+        if size < LARGE_PIPE and unread(self.current.fds[0]) >= size // 2:
             self._resize_out(LARGE_PIPE)
 
     def shrink(self) -> None:
         """Returns the memory of a large pipe. Called by the listener after an execution."""
         if self._sizes[0] >= LARGE_PIPE:
             self._resize_out(BUFFER)
+
+    def _room(self, index: int) -> int:
+        """How much a stream can write without waiting for its reader, besides what it has buffered. Enlarges the pipe of stdout for
+        that."""
+        waiting = unread(index + 1)
+        if waiting < CROWDED:
+            return CROWDED - waiting
+        if index == 0 and self._sizes[0] < LARGE_PIPE:
+            self._resize_out(LARGE_PIPE)
+        return self._sizes[index] - waiting - 2 * BUFFER
 
     def has_threads(self) -> bool:
         """Whether threads that user code started still live."""
@@ -131,6 +159,7 @@ class Streams:
                 close_all(old.fds)
             os.dup2(out, 1)
             os.dup2(err, 2)
+        self._order.end()
         close_all((out, err))
         self._thread_ended(old)
 
@@ -140,6 +169,7 @@ class Streams:
         for new, own, standard in zip((out, err), self.current.fds, (1, 2)):
             os.dup2(new, own, False)
             os.dup2(new, standard)
+        self._order.end()
 
     def old_pipes(self) -> Optional[Tuple[int, int]]:
         """The pipes of the calling thread, if they are no longer the current ones."""
@@ -149,6 +179,7 @@ class Streams:
     def forget(self) -> None:
         """For the child of a fork: closes the private pipes of the parent."""
         self._lock = _thread.allocate_lock()
+        self._order.forget()
         kept = self.threads.tag().generation
         if kept.retired:
             os.dup2(kept.fds[0], 1)
@@ -181,6 +212,7 @@ class Streams:
             self.out = self._open(1, False)
         if not _usable(self.err):
             self.err = self._open(2, True)
+        self._order.attach([self.out, self.err])
         if self._retired:
             self._route()
 
@@ -196,7 +228,9 @@ class Streams:
                     setattr(target, name, self._routed(target, name, index, part))
 
     def _routed(self, target: Any, name: str, index: int, part: Any) -> Any:
-        plain = getattr(type(target), name)
+        plain = getattr(type(target), name).__get__(target)
+        if name == "write" and part is _buffer_of:
+            plain = self._order.writes[index]
 
         def routed(*args: Any) -> Any:
             generation = self.threads.tag().generation
@@ -204,7 +238,7 @@ class Streams:
                 if self._late is generation and _thread.get_ident() not in self._out_of_write:
                     self._left_write(generation)
                 return getattr(part(generation.streams[index]), name)(*args)
-            return plain(target, *args)
+            return plain(*args)
 
         return routed
 
@@ -239,6 +273,7 @@ class Streams:
             for target in targets:
                 for name in ("write", "flush", "writelines"):
                     target.__dict__.pop(name, None)
+        self._order.hook()
 
     def _thread_ended(self, generation: Generation) -> None:
         """Called in a thread that ends. The last thread of a retired generation closes its pipes."""
@@ -275,15 +310,6 @@ def _itself(stream: Any) -> Any:
 
 def _buffer_of(stream: Any) -> Any:
     return stream.buffer
-
-
-def _unread(fd: int) -> int:
-    count = bytearray(4)
-    try:
-        fcntl.ioctl(fd, termios.FIONREAD, count)
-    except OSError:
-        return 0
-    return int.from_bytes(count, sys.byteorder)
 
 
 def _identity(fd: int) -> Optional[Tuple[int, int]]:

@@ -5,7 +5,7 @@ import json
 import resource
 from typing import Any, Dict, Optional
 
-from .io.bulk import Incoming
+from ..io.bulk import Incoming
 
 PIECE = 256 * 1024
 

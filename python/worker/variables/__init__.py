@@ -1,0 +1,1 @@
+"""Variables that the host sets and reads."""
