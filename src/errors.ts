@@ -2,9 +2,44 @@
 //
 // A Python exception in a session is a result, not an error. A mistake in calling the API is a TypeError or RangeError.
 
+/** Every code of an error of this package. */
+export type ErrorCode =
+  | "EXECUTION_FAILED"
+  | "SECURITY"
+  | "FILE"
+  | "SESSION_STATE"
+  | "STDLIB"
+  | "ENVIRONMENT_UNAVAILABLE"
+  | "SESSION_BUSY"
+  | "SESSION_NOT_FOUND"
+  | "SESSION_EXISTS"
+  | "SESSION_CLOSED"
+  | "EXECUTION_NOT_FOUND"
+  | "TASK_NOT_FOUND"
+  | "TASK_STATE"
+  | "RUN_NOT_FOUND"
+  | "VARIABLE_NOT_FOUND"
+  | "ID_REUSED"
+  | "FORK_REFUSED"
+  | "CAPABILITY_MISSING"
+  | "LIMIT_EXCEEDED"
+  | "INSPECTION_FAILED"
+  | "WORKER_LOST"
+  | "LIMIT_REACHED"
+  | "MAX_DEPTH_EXCEEDED"
+  | "TOKEN_BUDGET_EXHAUSTED"
+  | "TOOL_BUDGET_EXHAUSTED"
+  | "PRICE_UNKNOWN"
+  | "TOOL_NOT_FOUND"
+  | "CONFIGURATION"
+  | "BACKEND"
+  | "SERVER_CONNECTION"
+  | "SERVER_REFUSED";
+
 /** Base class. `code` is stable; messages may change. */
 export abstract class RLMError extends Error {
-  abstract readonly code: string;
+  /** Stable; for programs. */
+  abstract readonly code: ErrorCode;
   override get name(): string {
     return this.constructor.name;
   }
@@ -23,8 +58,11 @@ interface FailedExecution {
 /** Code failed and the caller used `result.unwrap()`. The session keeps its state if `sessionAlive`. */
 export class REPLExecutionError extends RLMError {
   readonly code = "EXECUTION_FAILED";
+  /** Why it was interrupted, or its status. */
   readonly reason: string;
+  /** Empty: there is none. */
   readonly traceback: string;
+  /** Whether the state of the session is there. */
   readonly sessionAlive: boolean;
   constructor(result: FailedExecution, options?: ErrorOptions) {
     const reason = result.reason ?? result.status;
@@ -39,8 +77,11 @@ export class REPLExecutionError extends RLMError {
 /** The host refused a mount, a path or a message from a worker. Other sessions are not affected. */
 export class REPLSecurityError extends RLMError {
   readonly code = "SECURITY";
+  /** What was refused. */
   readonly action: string;
+  /** On what. */
   readonly target: string;
+  /** Of the session. */
   readonly environment: string;
   constructor(
     { action, target, environment, why }: { action: string; target: string; environment: string; why: string },
@@ -56,7 +97,9 @@ export class REPLSecurityError extends RLMError {
 /** A file operation failed; see `reason`. The session is alive and the file is unchanged. */
 export class FileError extends RLMError {
   readonly code = "FILE";
+  /** As the caller gave it. */
   readonly path: string;
+  /** Why it failed. */
   readonly reason: FileReason;
   constructor(
     { action, path, reason, why }: { action: string; path: string; reason: FileReason; why: string },
@@ -84,7 +127,9 @@ export class SessionStateError extends RLMError {
   readonly code = "SESSION_STATE";
   /** Null if there is no session yet. */
   readonly sessionId: string | null;
+  /** What was tried. */
   readonly action: string;
+  /** Why it was not done. */
   readonly why: string;
   constructor(
     { action, sessionId, why }: { action: string; sessionId: string | null; why: string },
@@ -100,6 +145,7 @@ export class SessionStateError extends RLMError {
 /** The standard library is unchanged: the source is not valid Python, or the file cannot be used. */
 export class StdlibError extends RLMError {
   readonly code = "STDLIB";
+  /** What is wrong. */
   readonly why: string;
   constructor({ action, why }: { action: string; why: string }, options?: ErrorOptions) {
     super(`Cannot ${action} the standard library: ${why}`, options);
@@ -110,8 +156,11 @@ export class StdlibError extends RLMError {
 /** No session was started: the environment cannot keep its guarantees on this machine. `fix` says what to change. */
 export class EnvironmentUnavailableError extends RLMError {
   readonly code = "ENVIRONMENT_UNAVAILABLE";
+  /** Its name. */
   readonly environment: string;
+  /** What is missing. */
   readonly why: string;
+  /** What to change. */
   readonly fix: string;
   constructor({ environment, why, fix }: { environment: string; why: string; fix: string }, options?: ErrorOptions) {
     super(`Cannot start a session in environment '${environment}': ${why}. ${fix}`, options);
@@ -124,7 +173,9 @@ export class EnvironmentUnavailableError extends RLMError {
 /** Nothing was queued: the session's queue is full. Retry when some executions have ended. */
 export class SessionBusyError extends RLMError {
   readonly code = "SESSION_BUSY";
+  /** The busy session. */
   readonly sessionId: string;
+  /** Executions in its queue. */
   readonly waiting: number;
   constructor({ sessionId, waiting }: { sessionId: string; waiting: number }, options?: ErrorOptions) {
     super(
@@ -139,6 +190,7 @@ export class SessionBusyError extends RLMError {
 /** There is no such session, or it was closed. Nothing happened. */
 export class SessionNotFoundError extends RLMError {
   readonly code = "SESSION_NOT_FOUND";
+  /** The unknown id. */
   readonly sessionId: string;
   constructor({ sessionId, known }: { sessionId: string; known: readonly string[] }, options?: ErrorOptions) {
     const others = known.length > 0 ? `existing: ${known.slice(0, 20).join(", ")}` : "there are none";
@@ -150,6 +202,7 @@ export class SessionNotFoundError extends RLMError {
 /** No session was created: a live session has this id. That session is not affected. */
 export class SessionExistsError extends RLMError {
   readonly code = "SESSION_EXISTS";
+  /** The id that is taken. */
   readonly sessionId: string;
   constructor({ sessionId }: { sessionId: string }, options?: ErrorOptions) {
     super(`Cannot create session '${sessionId}': a session with this id exists`, options);
@@ -157,13 +210,53 @@ export class SessionExistsError extends RLMError {
   }
 }
 
+/** There is no such execution, or it ended too long ago. Nothing happened. */
+export class ExecutionNotFoundError extends RLMError {
+  readonly code = "EXECUTION_NOT_FOUND";
+  /** The unknown id. */
+  readonly executionId: string;
+  constructor({ executionId }: { executionId: string }, options?: ErrorOptions) {
+    super(`Cannot find execution '${executionId.slice(0, 100)}': it does not exist, or ended too long ago`, options);
+    this.executionId = executionId;
+  }
+}
+
+/** The namespace has no such name. Nothing happened. */
+export class VariableNotFoundError extends RLMError {
+  readonly code = "VARIABLE_NOT_FOUND";
+  /** The unknown name. */
+  readonly variable: string;
+  constructor({ variable }: { variable: string }, options?: ErrorOptions) {
+    super(`Cannot find variable '${variable.slice(0, 100)}': the session has no such name`, options);
+    this.variable = variable;
+  }
+}
+
+/** Nothing was started: the id names other work. Use another id for it. */
+export class IdReusedError extends RLMError {
+  readonly code = "ID_REUSED";
+  /** The id that is taken. */
+  readonly id: string;
+  constructor({ id, kind }: { id: string; kind: "execution" | "task" | "run" }, options?: ErrorOptions) {
+    super(
+      `Cannot start ${kind === "execution" ? "an" : "a"} ${kind} as '${id.slice(0, 100)}': the id names other work`,
+      options,
+    );
+    this.id = id;
+  }
+}
+
 /** There is no such task, or it ended long ago. Nothing happened. */
 export class TaskNotFoundError extends RLMError {
   readonly code = "TASK_NOT_FOUND";
+  /** The unknown id. */
   readonly taskId: string;
   constructor({ taskId, known }: { taskId: string; known: readonly string[] }, options?: ErrorOptions) {
     const others = known.length > 0 ? `the latest are ${known.slice(-20).join(", ")}` : "there are none";
-    super(`Cannot find task '${taskId}': ${others}. Finished ones are kept for an hour, the last of many`, options);
+    super(
+      `Cannot find task '${taskId}': ${others}. Finished tasks are kept for an hour, and only the latest of many`,
+      options,
+    );
     this.taskId = taskId;
   }
 }
@@ -171,7 +264,9 @@ export class TaskNotFoundError extends RLMError {
 /** The task is unchanged: its state or its kind does not allow the action. */
 export class TaskStateError extends RLMError {
   readonly code = "TASK_STATE";
+  /** The task. */
   readonly taskId: string;
+  /** What does not allow the action. */
   readonly why: string;
   constructor({ action, taskId, why }: { action: string; taskId: string; why: string }, options?: ErrorOptions) {
     super(`Cannot ${action} task '${taskId}': ${why}`, options);
@@ -183,6 +278,7 @@ export class TaskStateError extends RLMError {
 /** The session is unchanged: an exact copy was not possible, or there was nothing to return to; see `why`. */
 export class ForkRefusedError extends RLMError {
   readonly code = "FORK_REFUSED";
+  /** What prevents it. */
   readonly why: string;
   /** What the environment of the session lacks, so that a retry never helps. Null if that was not the reason. */
   readonly capability: string | null;
@@ -199,8 +295,11 @@ export class ForkRefusedError extends RLMError {
 /** Nothing was started: the environment does not have the capability. Do what `why` suggests; a retry never helps. */
 export class CapabilityMissingError extends RLMError {
   readonly code = "CAPABILITY_MISSING";
+  /** What is missing. */
   readonly capability: string;
+  /** Where it is missing. */
   readonly environment: string;
+  /** The reason, and what to do instead. */
   readonly why: string;
   constructor(
     { action, capability, environment, why }: { action: string; capability: string; environment: string; why: string },
@@ -216,6 +315,7 @@ export class CapabilityMissingError extends RLMError {
 /** The session was closed by its owner, by idle expiry or with the runtime. Its state is lost; open another. */
 export class SessionClosedError extends RLMError {
   readonly code = "SESSION_CLOSED";
+  /** The closed session. */
   readonly sessionId: string;
   constructor({ sessionId, why }: { sessionId: string; why: string }, options?: ErrorOptions) {
     super(`Cannot use session '${sessionId}': ${why}`, options);
@@ -226,7 +326,9 @@ export class SessionClosedError extends RLMError {
 /** Nothing was created: a limit of the runtime was reached. Close something, or raise the limit. */
 export class LimitExceededError extends RLMError {
   readonly code = "LIMIT_EXCEEDED";
+  /** The name of the limit. */
   readonly limit: string;
+  /** Its value. */
   readonly value: number;
   constructor({ what, limit, value }: { what: string; limit: string; value: number }, options?: ErrorOptions) {
     super(`Cannot ${what}: the limit is ${value}. Close something, or raise limits.${limit}`, options);
@@ -238,7 +340,9 @@ export class LimitExceededError extends RLMError {
 /** The namespace could not be inspected. The session is unchanged. Retry when the running code has progressed. */
 export class InspectionError extends RLMError {
   readonly code = "INSPECTION_FAILED";
+  /** The session. */
   readonly sessionId: string;
+  /** What prevents it. */
   readonly why: string;
   constructor({ sessionId, what, why }: { sessionId: string; what: string; why: string }, options?: ErrorOptions) {
     super(`Cannot ${what} in session '${sessionId}': ${why}`, options);
@@ -255,7 +359,9 @@ export class WorkerLostError extends RLMError {
 /** No sub-call was started: the run is at its depth limit. The run continues without it. */
 export class MaxDepthExceeded extends RLMError {
   readonly code = "MAX_DEPTH_EXCEEDED";
+  /** Of the call. */
   readonly depth: number;
+  /** The deepest that is allowed. */
   readonly limit: number;
   constructor({ depth, limit }: { depth: number; limit: number }, options?: ErrorOptions) {
     super(`Cannot start a sub-call at depth ${depth}: the limit is ${limit}`, options);
@@ -267,8 +373,11 @@ export class MaxDepthExceeded extends RLMError {
 /** The run has ended: it and its sub-calls used their token budget. `partial` is the best answer, null if there is none. */
 export class TokenBudgetExhausted extends RLMError {
   readonly code = "TOKEN_BUDGET_EXHAUSTED";
+  /** Tokens, input and output. */
   readonly used: number;
+  /** What was allowed. */
   readonly limit: number;
+  /** The best answer. Null: there is none. */
   readonly partial: string | null;
   constructor(
     { used, limit, partial }: { used: number; limit: number; partial: string | null },
@@ -284,8 +393,11 @@ export class TokenBudgetExhausted extends RLMError {
 /** As TokenBudgetExhausted, for tool calls. */
 export class ToolBudgetExhausted extends RLMError {
   readonly code = "TOOL_BUDGET_EXHAUSTED";
+  /** Calls of tools. */
   readonly used: number;
+  /** What was allowed. */
   readonly limit: number;
+  /** The best answer. Null: there is none. */
   readonly partial: string | null;
   constructor(
     { used, limit, partial }: { used: number; limit: number; partial: string | null },
@@ -301,6 +413,7 @@ export class ToolBudgetExhausted extends RLMError {
 /** The model was not called: the run has a cost limit and the model's price is unknown. Other models can be called. */
 export class PriceUnknownError extends RLMError {
   readonly code = "PRICE_UNKNOWN";
+  /** The model without a price. */
   readonly model: string;
   constructor({ model }: { model: string }, options?: ErrorOptions) {
     super(
@@ -314,7 +427,9 @@ export class PriceUnknownError extends RLMError {
 /** No tool of this name is registered. The session is alive. */
 export class ToolNotFoundError extends RLMError {
   readonly code = "TOOL_NOT_FOUND";
+  /** The unknown name. */
   readonly tool: string;
+  /** The names that there are. */
   readonly known: readonly string[];
   constructor({ tool, known }: { tool: string; known: readonly string[] }, options?: ErrorOptions) {
     const others = known.length > 0 ? `there are ${known.slice(0, 20).join(", ")}` : "there are none";
@@ -331,6 +446,7 @@ export class ConfigurationError extends RLMError {
   readonly source: string;
   /** Null if there is none. */
   readonly line: number | null;
+  /** What is wrong. */
   readonly why: string;
   constructor({ source, line, why }: { source: string; line: number | null; why: string }, options?: ErrorOptions) {
     super(`Cannot use ${source}${line === null ? "" : `:${line}`}: ${why}`, options);
@@ -357,11 +473,15 @@ export type BackendFault =
 /** A model could not be reached, or its reply was unusable. Retry if `retryable`, after `retryAfterMs` if it is set. */
 export class BackendConnectionError extends RLMError {
   readonly code = "BACKEND";
+  /** Its name. */
   readonly backend: string;
+  /** Why the call failed. */
   readonly fault: BackendFault;
   /** The HTTP status; null if there was no response. */
   readonly status: number | null;
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
+  /** How long the provider asks to wait. Null: it does not say. */
   readonly retryAfterMs: number | null;
   constructor(
     fault: {
@@ -386,9 +506,47 @@ export class BackendConnectionError extends RLMError {
 /** No recorded run has this id, or several begin with it. Nothing happened. */
 export class RunNotFoundError extends RLMError {
   readonly code = "RUN_NOT_FOUND";
+  /** The unknown id. */
   readonly runId: string;
   constructor({ runId, why }: { runId: string; why: string }, options?: ErrorOptions) {
     super(`Cannot find run '${runId.slice(0, 80)}': ${why}`, options);
     this.runId = runId;
+  }
+}
+
+/**
+ * No usable response from a server. `configuration`: the address or the token is wrong, so a retry never helps. `connection`: the server
+ * could not be reached, and work that was started there may go on.
+ */
+export class ServerConnectionError extends RLMError {
+  readonly code = "SERVER_CONNECTION";
+  /** Whether a retry can help. */
+  readonly fault: "configuration" | "connection";
+  /** The address of the server. */
+  readonly url: string;
+  constructor(
+    { url, fault, why }: { url: string; fault: "configuration" | "connection"; why: string },
+    options?: ErrorOptions,
+  ) {
+    super(why, options);
+    this.fault = fault;
+    this.url = url;
+  }
+}
+
+/** The server refused a request for a reason that no other error stands for; see `problem`. Nothing was started. */
+export class ServerRefusedError extends RLMError {
+  readonly code = "SERVER_REFUSED";
+  /** The HTTP status, such as 429. */
+  readonly status: number;
+  /** The server's own code, such as `RATE_LIMITED`. */
+  readonly problem: string;
+  constructor(
+    { status, problem, detail }: { status: number; problem: string; detail: string },
+    options?: ErrorOptions,
+  ) {
+    super(detail, options);
+    this.status = status;
+    this.problem = problem;
   }
 }

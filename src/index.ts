@@ -1,49 +1,61 @@
-// The SDK: every public name, listed one by one.
+// The SDK: every public name, listed one by one. Interfaces and plain data; the classes behind them stay inside.
 
 // The runtime: open one, then open sessions, run commands and ask questions.
-export { openRuntime, type Runtime } from "./runtime.ts";
-export type { RuntimeOptions } from "./runtime-options.ts";
-export { DEFAULT_LIMITS, type Limits } from "./session/options.ts";
-
-// Environments: where sessions run, and what they can do there.
+export { openRuntime } from "./sdk/runtime.ts";
+export { DEFAULT_LIMITS } from "./session/default-limits.ts";
+export type { OneOffOptions, Runtime, RuntimeShellOptions } from "./api/runtime.ts";
+export type { Limits, LocalOneOffOptions, LocalRuntime, LocalRuntimeInfo, Mount, RuntimeOptions } from "./api/local.ts";
+export type { RuntimeInfo } from "./protocol/api/about.ts";
 export type { Capabilities } from "./protocol/capabilities.ts";
-export type { EnvironmentReport, Mount } from "./environments/environment.ts";
-export type { EnvironmentName } from "./environments/registry.ts";
+export type { Page, PageOptions } from "./api/page.ts";
+export type { AbortSignalLike, BlobLike, Content, ReadableStreamLike, Signal } from "./api/web-types.ts";
 
 // Sessions.
-export type { Session } from "./session/session.ts";
-export type { Checkpoint, SessionInfo } from "./protocol/sessions.ts";
-export type { OperationOptions, SessionOptions } from "./session/options.ts";
-export type { SessionEvent } from "./protocol/events.ts";
-export type { SessionId } from "./protocol/ids.ts";
-export type { CallHandler, HostCall } from "./kernel/calls.ts";
-
-// Executions: one piece of code, its output and its result.
-export type { Execution } from "./session/execution/execution.ts";
-export type { ExecuteOptions, OutputReceiver } from "./session/options.ts";
-export type { InputHandler, InputRequest } from "./session/execution/input.ts";
-export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
-export type { Result } from "./session/result.ts";
-export type { ExecutionEvent } from "./protocol/events.ts";
-export type { ExecutionId } from "./protocol/ids.ts";
 export type {
-  Cut,
-  ExecutionError,
-  ExecutionResult,
-  ExecutionStatus,
-  HistoryEntry,
-  InterruptReason,
-  MimeBundle,
-  OutputStream,
-  StateAfter,
-  Usage,
-} from "./protocol/execution.ts";
-
-// The namespace of a session: inspect it, set variables, save and load it.
-export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspect/inspector-options.ts";
-export type { SaveReport } from "./session/state/save-state.ts";
-export type { VariableValue } from "./session/state/set-variable.ts";
-export type { LoadReport, SkippedVariable } from "./protocol/session-manifest.ts";
+  ForkOptions,
+  GetOptions,
+  InspectOptions,
+  LookOptions,
+  OperationOptions,
+  Session,
+  SessionLimits,
+  SessionListener,
+  SessionOptions,
+  Sessions,
+  StandardLibrary,
+  Subscription,
+  VariablesOptions,
+  VariableValue,
+} from "./api/session.ts";
+export type {
+  LocalSession,
+  LocalSessionOptions,
+  LocalSessions,
+  LocalStandardLibrary,
+  LocalVariableValue,
+} from "./api/local.ts";
+export type { CallHandler, HostCall } from "./api/local.ts";
+export type { Checkpoint, SessionInfo, StdlibFunction, StdlibListing, StdlibState } from "./protocol/sessions.ts";
+export type {
+  BackgroundDelta,
+  CallEnd,
+  CallStart,
+  Display,
+  DisplayPart,
+  ExecutionEnd,
+  ExecutionEvent,
+  ExecutionStart,
+  InputEnd,
+  InputStart,
+  OutputDelta,
+  OutputGap,
+  ResetReason,
+  SessionEnd,
+  SessionEvent,
+  SessionReset,
+} from "./protocol/events.ts";
+export type { ExecutionId, RunId, SessionId, TaskId } from "./protocol/ids.ts";
+export type { LoadReport, SaveReport, SkippedVariable } from "./protocol/session-manifest.ts";
 export type {
   Column,
   Completion,
@@ -58,49 +70,105 @@ export type {
   VariableText,
 } from "./protocol/variables.ts";
 
-// The standard library: functions that exist in every session.
-export type { StandardLibrary } from "./session/state/stdlib.ts";
-export type { StdlibFunction, StdlibListing, StdlibState } from "./protocol/sessions.ts";
+// Executions: one piece of code, its output and its result.
+export type {
+  ExecuteOptions,
+  Execution,
+  Executions,
+  InputHandler,
+  InputRequest,
+  OutputRange,
+  OutputSlice,
+} from "./api/execution.ts";
+export type { OkResult, Result, ResultView } from "./api/result-view.ts";
+export type {
+  Cut,
+  ExecutionError,
+  ExecutionResult,
+  ExecutionStatus,
+  HistoryEntry,
+  InterruptReason,
+  MimeBundle,
+  OutputStream,
+  StateAfter,
+  Usage,
+} from "./protocol/execution.ts";
 
 // Files of a session.
-export type { FileContent, FileOptions, FileRangeOptions, FileReadOptions, Files } from "./session/files/files.ts";
-export type { FileWatch } from "./session/files/file-watch.ts";
+export type {
+  FileListOptions,
+  FileOptions,
+  FileRangeOptions,
+  FileReadOptions,
+  Files,
+  FileWatch,
+  FileWatchOptions,
+} from "./api/files.ts";
+export type { CopiedFile, LocalFiles } from "./api/local.ts";
 export type { FileChange, FileEntry, FileKind, FileListing } from "./protocol/files.ts";
 
 // Tasks: shell commands, and executions and runs that outlived their calls.
-export type { Task, Tasks } from "./tasks/tasks.ts";
-export type { ShellOptions } from "./tasks/shell-options.ts";
-export type { ShellTask } from "./tasks/shell-task.ts";
-export type { ExecutionTask } from "./tasks/execution-task.ts";
-export type { RunTask } from "./tasks/run-task.ts";
-export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskStatus } from "./protocol/tasks.ts";
-export type { TaskId } from "./protocol/ids.ts";
+export type { AnyTask, FixedInput, ShellOptions, Task, TaskListOptions, Tasks } from "./api/task.ts";
+export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskState, TaskStatus } from "./protocol/tasks.ts";
 
 // Recursive runs: a question, its context, its limits and its answer.
-export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";
-export type { Context, ContextValue } from "./rlm/context/context-items.ts";
-export type { Run } from "./rlm/run.ts";
-export type { RunId } from "./protocol/ids.ts";
-export type { LedgerAxis, LedgerLimits, RunResult, RunStatus, RunUsage, StopReason } from "./protocol/runs.ts";
-export type { RunEvent } from "./protocol/run-events.ts";
-export type { ModelUsage, ReportedUsage } from "./protocol/usage.ts";
+export type {
+  Context,
+  ContextFile,
+  ContextValue,
+  RLM,
+  RLMLimits,
+  RLMOptions,
+  Run,
+  RunRequest,
+  RunResult,
+  Runs,
+} from "./api/run.ts";
+export type {
+  DispatchOptions,
+  HostFile,
+  LocalContext,
+  LocalContextValue,
+  LocalRLM,
+  LocalRLMOptions,
+  LocalRunRequest,
+} from "./api/local.ts";
+export type { AnswerData, AnswerSchema, JSONSchema, StandardSchema } from "./api/schema.ts";
+export type { LedgerAxis, LedgerLimits, RunInfo, RunStatus, RunUsage, StopReason } from "./protocol/runs.ts";
+export type { ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from "./protocol/run-events.ts";
+export type { FinishReason, ModelUsage, ReportedUsage, TokenPrice } from "./protocol/usage.ts";
 
 // Tools that code of a run may call.
-export { defineTool, type Tool, type ToolContext } from "./tools/tool.ts";
+export { defineTool, type Tool, type ToolContext, type ZodSchema } from "./tools/tool.ts";
 export { executeCode, fileRead } from "./tools/builtins.ts";
 
 // Backends: what answers a model call.
-export { ScriptedBackend } from "./backends/scripted/scripted.ts";
-export type { LanguageModel } from "./backends/providers/language-model.ts";
-export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice } from "./backends/backend.ts";
+export type {
+  LanguageModel,
+  LanguageModelCall,
+  LanguageModelMessage,
+  LanguageModelStream,
+} from "./backends/providers/language-model.ts";
+export type {
+  Backend,
+  BackendPart,
+  BackendRequest,
+  ChatMessage,
+  HiddenReasoningPart,
+  InputUsagePart,
+  ModelPrice,
+  StreamPart,
+} from "./backends/backend.ts";
 
 // Errors.
 export {
   BackendConnectionError,
   CapabilityMissingError,
   EnvironmentUnavailableError,
+  ExecutionNotFoundError,
   FileError,
   ForkRefusedError,
+  IdReusedError,
   InspectionError,
   LimitExceededError,
   MaxDepthExceeded,
@@ -108,6 +176,9 @@ export {
   REPLExecutionError,
   REPLSecurityError,
   RLMError,
+  RunNotFoundError,
+  ServerConnectionError,
+  ServerRefusedError,
   SessionBusyError,
   SessionClosedError,
   SessionExistsError,
@@ -119,6 +190,7 @@ export {
   TokenBudgetExhausted,
   ToolBudgetExhausted,
   ToolNotFoundError,
+  VariableNotFoundError,
   WorkerLostError,
 } from "./errors.ts";
-export type { BackendFault, FileReason } from "./errors.ts";
+export type { BackendFault, ErrorCode, FileReason } from "./errors.ts";

@@ -1,46 +1,23 @@
 // Options in, complete settings out: for a runtime, and for each session in it. Defaults are applied here and nowhere else.
 
-import type { Environment, EnvironmentOptions, Mount, SandboxOptions } from "./environments/environment.ts";
+import type { Limits, RuntimeOptions as PublicOptions } from "./api/local.ts";
+import type { Environment, EnvironmentOptions, SandboxOptions } from "./environments/environment.ts";
 import { requireCapability } from "./environments/capabilities.ts";
 import { toRealPaths } from "./environments/mounts.ts";
-import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "./environments/registry.ts";
+import { DEFAULT_ENVIRONMENT } from "./environments/registry.ts";
 import type { OutputLimits } from "./output/output-log.ts";
-import { checkEnvironment, checkLimits, DEFAULT_LIMITS, withDefaults } from "./session/options.ts";
-import type { Limits, SessionOptions } from "./session/options.ts";
+import { DEFAULT_LIMITS } from "./session/default-limits.ts";
+import { checkEnvironment, checkLimits, withDefaults } from "./session/options.ts";
+import type { SessionOptions } from "./session/options.ts";
 import type { SessionNames, SessionSettings } from "./session/session.ts";
 import { SessionFileWriter } from "./store/session-file.ts";
+import type { ActiveWork } from "./util/async/active-work.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
 import { dataPath } from "./util/data-folder.ts";
-import type { IdStyle } from "./util/make-id.ts";
 import { parseUserRange, USER_RANGE_RULE, type UserRange } from "./util/user-range.ts";
 
-export interface RuntimeOptions {
-  /** Where sessions run unless they name another environment. Default: `local`, the only one in this version. */
-  readonly environment?: EnvironmentName;
-  /** An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. */
-  readonly python?: string;
-  /** Modules that sessions import at no cost; missing ones are skipped. Default: the usual ones, numpy and pandas. */
-  readonly preload?: readonly string[];
-  /** Sandboxes that are kept ready for the next session. Default 3; with 0 nothing starts before the first session. */
-  readonly poolSize?: number;
-  /** Each one replaces a default. */
-  readonly limits?: Partial<Limits>;
-  /** Folders of the host that are visible in every session. Default: none. */
-  readonly mounts?: readonly Mount[];
-  /** For executions that name no time limit. Null: no limit. Default: 55 s. */
-  readonly timeoutMs?: number | null;
-  /** For sessions that name no idle limit. Null: they never expire. Default: 5 minutes. */
-  readonly idleTimeoutMs?: number | null;
-  /**
-   * Users of the machine that sessions run as, one each, where the host is root or has subordinate ids: "FIRST-LAST", ids that
-   * no account has. Default: RLM_SANDBOX_USERS, else a range that is free here.
-   */
-  readonly users?: string;
-  /** The file of the standard library; it need not exist. Default: `stdlib.py` in the data folder. */
-  readonly stdlibPath?: string;
-  /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which cannot be guessed. Default: short. */
-  readonly ids?: IdStyle;
-}
+/** Without what is undefined, which counts as absent. */
+export type RuntimeOptions = { readonly [name in keyof PublicOptions]: Exclude<PublicOptions[name], undefined> };
 
 /** The options of a runtime with every default applied. */
 export type RuntimeSettings = Required<Omit<RuntimeOptions, "limits" | "python" | "users">> & {
@@ -53,6 +30,7 @@ export type RuntimeSettings = Required<Omit<RuntimeOptions, "limits" | "python" 
 export interface SharedParts {
   readonly environment: Environment;
   readonly output: OutputLimits;
+  readonly activeWork: ActiveWork;
   readonly readStdlib: () => string | undefined;
 }
 
@@ -103,13 +81,14 @@ export function checkSessionOptions({ limits, idleTimeoutMs, autoCheckpoint, env
 export function toSessionSettings(
   options: SessionOptions,
   settings: RuntimeSettings,
-  { environment, output, readStdlib }: SharedParts,
+  { environment, output, activeWork, readStdlib }: SharedParts,
 ): Omit<SessionSettings, keyof SessionNames> {
   const { autoCheckpoint = false, includeStdlib = true } = options;
   if (autoCheckpoint) requireCapability(environment, "checkpoint", "open a session with autoCheckpoint");
   return {
     environment,
     output,
+    activeWork,
     sandboxOptions: toSandboxOptions(settings, options),
     env: options.env ?? {},
     cwd: options.cwd,

@@ -1,5 +1,6 @@
 // Puts the pieces together: environments below, sessions, tasks and runs above. The only file that knows them all.
 
+import { checkCommand } from "./api/checks/check-shell.ts";
 import { requireCapability } from "./environments/capabilities.ts";
 import type { Environment, EnvironmentReport } from "./environments/environment.ts";
 import { Environments } from "./environments/environments.ts";
@@ -20,18 +21,21 @@ import {
 } from "./runtime-options.ts";
 import { Kernels } from "./session/kernels/kernels.ts";
 import { checkEnvironment } from "./session/options.ts";
-import type { ExecuteOptions, Limits, OperationOptions, SessionOptions } from "./session/options.ts";
+import type { Limits } from "./api/local.ts";
+import type { ExecuteOptions, OperationOptions, SessionOptions } from "./session/options.ts";
 import type { Session, SessionNames, SessionSettings } from "./session/session.ts";
 import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/state/stdlib.ts";
 import type { Restoring } from "./session/state/state-operations.ts";
 import { CallCache } from "./store/call-cache.ts";
+import { isRecorded } from "./store/runs/recorded-runs.ts";
 import { RunRecorder } from "./store/runs/run-recorder.ts";
 import { SessionFile } from "./store/session-file.ts";
 import { StdlibFile } from "./store/stdlib-file.ts";
-import { checkCommand, DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
+import { DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
 import type { ShellTask } from "./tasks/shell-task.ts";
 import { Tasks } from "./tasks/tasks.ts";
+import { ActiveWork } from "./util/async/active-work.ts";
 import { dataFolder } from "./util/data-folder.ts";
 import { idMaker, randomId } from "./util/make-id.ts";
 
@@ -54,11 +58,13 @@ export class Runtime implements AsyncDisposable {
   /** Shell commands, executions that outlived their calls, and runs. */
   readonly tasks: Tasks;
   /** Live runs, and the last ones that ended. */
-  readonly runs = new LiveRuns();
+  readonly runs: LiveRuns;
   /** Functions that exist in every session opened later. */
   readonly stdlib: StandardLibrary;
   readonly #settings: RuntimeSettings;
   readonly #environments: Environments;
+  /** Keeps the process alive while something is done; idle sessions and the pool do not. */
+  readonly #activeWork = new ActiveWork();
   readonly #recorder = new RunRecorder();
   readonly #stdlibFile: StdlibFile;
   readonly #spillFiles: SpillFiles;
@@ -77,19 +83,20 @@ export class Runtime implements AsyncDisposable {
     this.#spillFiles = new SpillFiles({ maxBytes: this.limits.totalOutputBytes });
     this.#output = { keptBytes, readableBytes, files: this.#spillFiles };
     const makeTaskId = idMaker("t", settings.ids) as () => TaskId;
-    this.tasks = new Tasks({ running, ...FINISHED_TASKS, output: this.#output }, makeTaskId);
+    this.tasks = new Tasks({ running, ...FINISHED_TASKS, output: this.#output }, makeTaskId, this.#activeWork);
+    this.runs = new LiveRuns(this.#activeWork);
     this.#stdlibFile = new StdlibFile(settings.stdlibPath);
-    this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
+    this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels(), this.#activeWork);
   }
 
   /** Throws EnvironmentUnavailableError, SessionExistsError, LimitExceededError or REPLSecurityError; nothing remains then. */
   openSession(options: SessionOptions = {}): Promise<Session> {
-    return this.#openSession(options);
+    return this.#activeWork.during(() => this.#openSession(options));
   }
 
   /** The live session with this id, or a new one with these options. */
   async obtainSession(id: string, options: Omit<SessionOptions, "id"> = {}): Promise<Session> {
-    return this.sessions.obtain(id, () => this.#openSession({ ...options, id }));
+    return this.sessions.obtain(id, () => this.openSession({ ...options, id }));
   }
 
   /**
@@ -104,18 +111,19 @@ export class Runtime implements AsyncDisposable {
       throw new SessionStateError({ action: `load '${path}'`, sessionId: null, why: error.message }, { cause: error });
     });
     try {
-      return await this.#openSession(sessionOptions, { reader, timeoutMs, signal } as Restoring);
+      const restoring = { reader, timeoutMs, signal } as Restoring;
+      return await this.#activeWork.during(() => this.#openSession(sessionOptions, restoring));
     } finally {
       await reader.close();
     }
   }
 
   /** One-off: a session that lives for this call. */
-  async execute(code: string, options: ExecuteOptions & SessionOptions = {}): Promise<ExecutionResult> {
-    const { timeoutMs, fileName, signal, onInput, receiver, ...sessionOptions } = options;
+  async execute(code: string, options: ExecuteOptions & Omit<SessionOptions, "id"> = {}): Promise<ExecutionResult> {
+    const { id, timeoutMs, fileName, signal, onInput, receiver, ...sessionOptions } = options;
     const session = await this.openSession(sessionOptions);
     try {
-      const own = { timeoutMs, fileName, signal, onInput, receiver } as ExecuteOptions;
+      const own = { id, timeoutMs, fileName, signal, onInput, receiver } as ExecuteOptions;
       return await session.execute(code, own).result;
     } finally {
       void session.discard();
@@ -123,24 +131,27 @@ export class Runtime implements AsyncDisposable {
   }
 
   /**
-   * Starts a bash command, once, in the working directory of a session, and returns at once. Throws SessionNotFoundError,
-   * LimitExceededError, CapabilityMissingError, or a TypeError or RangeError for what can never run.
+   * Starts a bash command, once, in the working directory of a session, and returns at once. Throws SessionNotFoundError, SessionClosedError,
+   * IdReusedError, LimitExceededError, CapabilityMissingError, or a TypeError or RangeError for what can never run.
    */
   shell(command: string, options: ShellOptions & { readonly session?: Session | string } = {}): ShellTask {
     checkCommand(command, options);
     if (options.env !== undefined) checkEnvironment(options.env);
     this.#checkOpen();
     options.signal?.throwIfAborted();
-    const { session = DEFAULT_SESSION, cwd, env = {}, timeoutMs = null, stdin = "none", signal } = options;
+    const { id, session = DEFAULT_SESSION, cwd, env = {}, timeoutMs: limitMs = null, stdin = "none", signal } = options;
+    const sessionId = typeof session === "string" ? parseSessionId(session) : session.id;
+    const timeoutMs = limitMs === Infinity ? null : limitMs;
+    const request = { command, sessionId, cwd, env, timeoutMs, stdin };
+    // Its session may have ended since.
+    const known = id === undefined ? undefined : this.tasks.started(id, request);
+    if (known !== undefined) return known;
     const live = this.#find(session);
+    live?.checkOpen();
     requireCapability(live?.tasks.environment ?? this.#environments.default, "shell", "run a shell command");
     return this.tasks.shell({
-      command,
-      sessionId: live?.id ?? parseSessionId(session),
-      cwd,
-      env,
-      timeoutMs: timeoutMs === Infinity ? null : timeoutMs,
-      stdin,
+      ...request,
+      id: id as TaskId | undefined,
       signal,
       outputLimits: this.#output,
       lease: async (task) => (live ?? (await this.obtainSession(DEFAULT_SESSION))).tasks.lease(task),
@@ -156,6 +167,7 @@ export class Runtime implements AsyncDisposable {
       openSession: (onCall) => this.openSession({ onCall, idleTimeoutMs: null, includeStdlib: false }),
       cache: this.#callCache,
       makeRunId: () => randomId("r") as RunId,
+      findRun: (id) => this.runs.get(id) ?? (log && isRecorded(id) ? "recorded" : undefined),
       onRun: (run, ...details) => this.runs.add(run, log ? this.#recorder.record(run, ...details) : undefined),
       onEvent: (runId, event) => this.#recorder.write(runId, event),
     });
@@ -163,7 +175,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Starts what the first session would start, and fills the pool. */
   async warm(): Promise<void> {
-    await this.#environments.default.warm();
+    await this.#activeWork.during(() => this.#environments.default.warm());
   }
 
   /** What is known about the environment that sessions use by default. */
@@ -173,7 +185,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Ends every session and every process. Idempotent. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#activeWork.during(() => this.#close());
     return this.#closing;
   }
 
@@ -207,7 +219,8 @@ export class Runtime implements AsyncDisposable {
 
   #toSettings(options: SessionOptions, environment: Environment): Omit<SessionSettings, keyof SessionNames> {
     const readStdlib = (): string | undefined => this.#stdlibFile.read();
-    return toSessionSettings(options, this.#settings, { environment, output: this.#output, readStdlib });
+    const activeWork = this.#activeWork;
+    return toSessionSettings(options, this.#settings, { environment, output: this.#output, activeWork, readStdlib });
   }
 
   #checkOpen(): void {
@@ -227,5 +240,6 @@ export class Runtime implements AsyncDisposable {
     await this.#environments.close();
     this.tasks.close();
     this.#spillFiles.close();
+    this.#activeWork.close();
   }
 }

@@ -17,18 +17,20 @@ interface Layer {
   readonly node?: false;
 }
 
-const ground = ["errors.ts", "util", "protocol"];
+const ground = ["errors.ts", "util", "protocol", "api"];
 /** What an environment is, without any that exists. */
 const contract = ["environments/environment.ts", "environments/capabilities.ts"];
 const parts = ["environments", "output", "backends", "store", "tools", "kernel", "tasks", "session", "rlm"];
 /** What the servers and the command line may import at run time. */
 const frontEnd = [
   "runtime.ts",
+  "views",
   "config",
   "store",
   "environments/mounts.ts",
   "environments/registry.ts",
   "session/options.ts",
+  "session/default-limits.ts",
   ...ground,
 ];
 const serverParts = ["server/net", "server/observability"];
@@ -39,6 +41,14 @@ const layers: Readonly<Record<string, Layer>> = {
   "errors.ts": { imports: [] },
   util: { imports: [] },
   protocol: { imports: [], node: false },
+  // What is public of it.
+  "protocol/index.ts": { imports: ["protocol"], types: ["api/schema.ts"], node: false },
+  // The interfaces that callers hold; those of a runtime on this machine name types of what is below.
+  api: {
+    imports: ["errors.ts", "protocol", "util/text/did-you-mean.ts", "util/check-number.ts", "util/python-name.ts"],
+    types: ["backends", "tools", "environments/environment.ts"],
+    node: false,
+  },
   environments: { imports: ["environments/registry.ts", ...ground] },
   "environments/registry.ts": { imports: ["environments", ...ground] },
   "environments/local": {
@@ -47,6 +57,7 @@ const layers: Readonly<Record<string, Layer>> = {
       "environments/mounts.ts",
       "environments/linux-advice.ts",
       "environments/bubblewrap.ts",
+      "environments/python-folder.ts",
       ...ground,
     ],
   },
@@ -68,12 +79,18 @@ const layers: Readonly<Record<string, Layer>> = {
   "server/ws": { imports: [...serverContext, ...frontEnd], types: parts },
   "server/mcp": { imports: [...serverParts, ...frontEnd], types: parts },
   server: { imports: ["server/mcp", ...serverContext, ...frontEnd], types: parts },
-  client: { imports: ["protocol", "util/parse-json.ts"], node: false },
+  client: {
+    imports: ["api", "errors.ts", "protocol", "util/parse-json.ts", "util/omit-undefined.ts"],
+    node: false,
+  },
   cli: { imports: ["server", "client", "backends", ...frontEnd], types: ["runtime-options.ts", ...parts] },
-  "index.ts": {
-    imports: ["runtime.ts", "backends/scripted", "tools", "session/options.ts", ...ground],
+  views: { imports: ["runtime.ts", "store", ...ground], types: parts },
+  sdk: {
+    imports: ["runtime.ts", "views", ...ground],
     types: ["runtime-options.ts", ...parts],
   },
+  testing: { imports: ["backends/scripted", ...ground] },
+  "index.ts": { imports: ["sdk", "tools", "session/default-limits.ts", ...ground], types: parts },
 };
 
 /** What the folders of the two Python packages may import; the files beside them may import everything. */
@@ -84,6 +101,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "worker/process": ["io", "branch"],
   "worker/display": ["io", "report"],
   "worker/saving": ["io", "report"],
+  "worker/variables": ["io"],
   "worker/inspection": ["io", "branch"],
   "worker/rlm": ["inspection"],
   "forkserver/libc": [],
@@ -97,6 +115,8 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
 };
 
 const maxLines = 400;
+/** Every error, in one file that can be read at once. */
+const isLonger = new Set(["src/errors.ts"]);
 /** A folder with more files has a second subject. */
 const maxFiles = 14;
 const root = join(import.meta.dirname, "..");
@@ -109,21 +129,26 @@ describe("src/", () => {
     expect(violations(sources)).toEqual([]);
   });
 
-  test("index.ts lists every public name", () => {
-    const stars = importsOf("src/index.ts", sources["src/index.ts"] ?? "").filter(({ star }) => star);
-    expect(stars.map(({ specifier }) => `export * from "${specifier}"`)).toEqual([]);
-  });
+  test.each(["index.ts", "client/index.ts", "protocol/index.ts", "testing/index.ts"])(
+    "%s lists every public name",
+    (entry) => {
+      const stars = importsOf(`src/${entry}`, sources[`src/${entry}`] ?? "").filter(({ star }) => star);
+      expect(stars.map(({ specifier }) => `export * from "${specifier}"`)).toEqual([]);
+    },
+  );
 
   test(`no file has more than ${maxLines} lines`, () => {
     const lengths = Object.entries(sources).map(([file, source]) => ({ file, lines: source.split("\n").length - 1 }));
-    expect(lengths.filter(({ lines }) => lines > maxLines)).toEqual([]);
+    expect(lengths.filter(({ file, lines }) => lines > maxLines && !isLonger.has(file))).toEqual([]);
   });
 });
 
 describe.each(["src", "python", "tests"])("%s/", (tree) => {
   test(`no folder has more than ${maxFiles} files`, () => {
     const files = [...filesIn(tree, ".ts"), ...filesIn(tree, ".py")];
-    const count = (folder: string): number => files.filter((file) => posix.dirname(file) === folder).length;
+    // An index lists the public names of the others.
+    const subjects = files.filter((file) => posix.basename(file) !== "index.ts");
+    const count = (folder: string): number => subjects.filter((file) => posix.dirname(file) === folder).length;
     const folders = [...new Set(files.map((file) => posix.dirname(file)))];
     expect(folders.filter((folder) => count(folder) > maxFiles)).toEqual([]);
   });
@@ -143,12 +168,7 @@ describe("the check itself", () => {
     ["a type import in place", "util/x.ts", `type Y = import("../errors.ts").Y;`, "util may import nothing of ours"],
     ["a re-export", "tools/x.ts", `export { y } from "../store/y.ts";`, "tools may import errors.ts, util, protocol"],
     ["a dynamic import", "kernel/x.ts", "const y = await import(`../tasks/y.ts`);", "kernel may import environments"],
-    [
-      "a value where types are allowed",
-      "index.ts",
-      `export { y } from "./kernel/y.ts";`,
-      "index.ts may import runtime.ts",
-    ],
+    ["a value where types are allowed", "index.ts", `export { y } from "./kernel/y.ts";`, "index.ts may import sdk"],
     ["Node in the protocol", "protocol/x.ts", `import { join } from "path";`, "protocol uses nothing of Node's"],
     ["a file outside src", "util/x.ts", `import p from "../../package.json";`, "src/ imports only what is in src/"],
     ["an unknown layer", "extras/x.ts", "export {};", "not in the table of layers"],
@@ -159,14 +179,14 @@ describe("the check itself", () => {
 
   test("says who imports whom, and what would be allowed", () => {
     expect(violations({ "src/kernel/deep/x.ts": `import "../../session/y.ts";` })).toEqual([
-      "src/kernel/deep/x.ts imports src/session/y.ts: kernel may import environments/environment.ts, output, errors.ts, util, protocol",
+      "src/kernel/deep/x.ts imports src/session/y.ts: kernel may import environments/environment.ts, output, errors.ts, util, protocol, api",
     ]);
   });
 
   test("accepts what the table allows", () => {
     const sources = {
       "src/session/a.ts": `import { b } from "./b.ts"; import "../kernel/k.ts"; import { z } from "zod"; import "node:fs";`,
-      "src/index.ts": `export type { Session } from "./session/a.ts"; export { openRuntime } from "./runtime.ts";`,
+      "src/index.ts": `export type { Session } from "./session/a.ts"; export { openRuntime } from "./sdk/runtime.ts";`,
     };
     expect(violations(sources)).toEqual([]);
   });

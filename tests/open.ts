@@ -1,7 +1,7 @@
 // Opens runtimes for tests: no preloaded modules, and Debian's interpreter where there is one.
 
 import { existsSync } from "node:fs";
-import { openRuntime, type Execution, type Runtime, type RuntimeOptions, type Session } from "../src/index.ts";
+import { openRuntime, type Execution, type Runtime, type RuntimeOptions, type Session } from "./internals.ts";
 
 export const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Environment } from "../src/environments/environment.ts";
 import { checkSessionOptions, toRuntimeSettings, toSessionSettings } from "../src/runtime-options.ts";
-import { DEFAULT_LIMITS } from "../src/session/options.ts";
+import { DEFAULT_LIMITS } from "../src/session/default-limits.ts";
 import type { SessionOptions } from "../src/session/options.ts";
+import { ActiveWork } from "../src/util/async/active-work.ts";
 import { LOCAL_CAPABILITIES } from "./environments/open-local.ts";
 
 afterEach(() => vi.unstubAllEnvs());
@@ -12,6 +13,7 @@ const toSettings = (options: SessionOptions, runtime = {}) =>
   toSessionSettings(options, toRuntimeSettings(runtime), {
     environment: { name: "local", capabilities: LOCAL_CAPABILITIES } as Environment,
     output: { keptBytes: 1, readableBytes: 1 } as never,
+    activeWork: new ActiveWork(),
     readStdlib: () => "source",
   });
 

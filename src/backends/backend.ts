@@ -4,14 +4,20 @@
 // provider, before the first part or within the stream, and the signal's reason when it is aborted. Leaving the iteration closes the
 // request. An answer without text ends like any other; the dispatcher treats it as a fault.
 
+import type { Signal } from "../api/web-types.ts";
 import type { FinishReason, ReportedUsage, TokenPrice } from "../protocol/usage.ts";
 
+/** One message of a conversation with a model. */
 export interface ChatMessage {
+  /** Who says it. */
   readonly role: "system" | "user" | "assistant";
+  /** Its text. */
   readonly content: string;
 }
 
+/** One request to a model. */
 export interface BackendRequest {
+  /** The name of the model, as the provider spells it. */
   readonly model: string;
   /** The first ones stay byte for byte the same from step to step, so that a provider can cache them. */
   readonly messages: readonly ChatMessage[];
@@ -19,6 +25,7 @@ export interface BackendRequest {
   readonly stableMessages?: number;
   /** Limit on the answer, reasoning included. Absent: the provider's default. */
   readonly maxTokens?: number;
+  /** Absent: the provider's default. */
   readonly temperature?: number;
   /** For reasoning models, as the provider spells it: `low`, `medium`, `high`. Absent: the model's default. */
   readonly reasoningEffort?: string;
@@ -26,36 +33,63 @@ export interface BackendRequest {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
+/** A part of an answer. */
 export type BackendPart =
-  | { readonly type: "text-delta"; readonly text: string }
-  /** Shown and recorded, never part of the answer. */
-  | { readonly type: "reasoning-delta"; readonly text: string }
-  /** The last part of a complete answer. `usage` is null where the provider did not report it. */
-  | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage: ReportedUsage | null };
+  | {
+      /** Text of the answer. */
+      readonly type: "text-delta";
+      /** What was added. */
+      readonly text: string;
+    }
+  | {
+      /** Shown and recorded, never part of the answer. */
+      readonly type: "reasoning-delta";
+      /** What was added. */
+      readonly text: string;
+    }
+  | {
+      /** The last part of a complete answer. */
+      readonly type: "end";
+      /** Why it ended. */
+      readonly finishReason: FinishReason;
+      /** Null: the provider did not report it. */
+      readonly usage: ReportedUsage | null;
+    };
 
 /** Usage of the request, where a provider reports it before the end: all that is known when the answer is cut off. */
 export interface InputUsagePart {
+  /** Which part it is. */
   readonly type: "input-usage";
+  /** What is known so far. */
   readonly usage: Pick<ReportedUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
 }
 
 /** The estimated size of reasoning that is not shown. It is billed, and reported only at the end. */
 export interface HiddenReasoningPart {
+  /** Which part it is. */
   readonly type: "hidden-reasoning";
+  /** The most that it can be. */
   readonly maxTokens: number;
 }
 
+/** Everything that a backend may yield. */
 export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart;
 
+/** Something that answers requests to models. */
 export interface Backend {
   /** Its name in configuration, errors and recordings. */
   readonly name: string;
-  /** True: it uses `onAbort`, so one signal may serve any number of calls. Absent: each call gets a signal of its own. */
+  /** True: it leaves no listeners on a signal, so one may serve any number of calls. Absent: each call gets a signal of its own. */
   readonly sharesSignals?: boolean;
-  stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncIterable<StreamPart>;
+  /** Answers one request. Leaving the iteration closes it. */
+  stream(request: BackendRequest, options: { readonly signal: Signal }): AsyncIterable<StreamPart>;
 }
 
+/** The price of a model, which may rise with the size of the input. */
 export interface ModelPrice extends TokenPrice {
   /** For calls with more input than this the whole call has another price. In rising order; absent: one price for all. */
-  readonly tiers?: readonly (TokenPrice & { readonly aboveInputTokens: number })[];
+  readonly tiers?: readonly (TokenPrice & {
+    /** The price applies to calls with more input than this. */
+    readonly aboveInputTokens: number;
+  })[];
 }

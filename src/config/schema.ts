@@ -93,6 +93,8 @@ const server = z.strictObject({
   requests: count.optional(),
   executions: count.optional(),
   runs: count.optional(),
+  /** The context of a run that comes as a form. */
+  context: size.optional(),
   /** Requests per second from one address. */
   rate: z.number().positive().optional(),
   /** Wrong tokens per second from one address. */

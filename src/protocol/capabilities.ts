@@ -18,5 +18,5 @@ export const capabilities = z
       ),
     languages: z.array(z.enum(["python"])).describe("What `execute` takes"),
   })
-  .meta({ id: "Capabilities" });
+  .meta({ id: "Capabilities", description: "What an environment can do" });
 export type Capabilities = Shape<typeof capabilities>;

@@ -7,29 +7,31 @@ import type { Shape } from "./shape.ts";
 
 const base = {
   sessionId,
-  seq: z.int().describe("Counts up by one within a session"),
+  seq: z.int().describe("Increases with each event of the session; numbers may be skipped"),
   time: z.number().describe("Milliseconds since the epoch"),
 };
 const executionBase = { ...base, executionId };
+const omittedBytes = z.int().describe("How much was dropped");
+const printedText = z.string().describe("What was printed");
+const call = z.int().describe("The number of the call in the execution");
 
-export const executionStart = z.object({
-  ...executionBase,
-  type: z.literal("execution-start"),
-  code: z.string(),
-  executionCount: z.int(),
-});
+export const executionStart = z
+  .object({
+    ...executionBase,
+    type: z.literal("execution-start"),
+    code: z.string().describe("The code that runs"),
+    executionCount: z.int().describe("The number of the execution in the session"),
+  })
+  .describe("Code begins to run");
 export type ExecutionStart = Shape<typeof executionStart>;
 
-export const outputDelta = z.object({
-  ...executionBase,
-  type: z.literal("output-delta"),
-  stream: outputStream,
-  text: z.string(),
-});
+export const outputDelta = z
+  .object({ ...executionBase, type: z.literal("output-delta"), stream: outputStream, text: printedText })
+  .describe("The code printed something");
 export type OutputDelta = Shape<typeof outputDelta>;
 
 export const outputGap = z
-  .object({ ...executionBase, type: z.literal("output-gap"), stream: outputStream, omittedBytes: z.int() })
+  .object({ ...executionBase, type: z.literal("output-gap"), stream: outputStream, omittedBytes })
   .describe("Output that was dropped because it exceeded the limit of what stays readable");
 export type OutputGap = Shape<typeof outputGap>;
 
@@ -43,27 +45,38 @@ export const displayPart = z
   .describe("One rich output");
 export type DisplayPart = Shape<typeof displayPart>;
 
-export const display = z.object({ ...executionBase, ...displayPart.shape, type: z.literal("display") });
+export const display = z
+  .object({ ...executionBase, ...displayPart.shape, type: z.literal("display") })
+  .describe("The code displayed something rich: a figure, a table, HTML");
 export type Display = Shape<typeof display>;
 
-export const callStart = z.object({
-  ...executionBase,
-  type: z.literal("call-start"),
-  call: z.int(),
-  name: z.string(),
-});
+export const callStart = z
+  .object({
+    ...executionBase,
+    type: z.literal("call-start"),
+    call,
+    name: z.string().describe("What the code calls"),
+  })
+  .describe("The code calls the host, and waits");
 export type CallStart = Shape<typeof callStart>;
 
-export const callEnd = z.object({ ...executionBase, type: z.literal("call-end"), call: z.int(), ok: z.boolean() });
+export const callEnd = z
+  .object({
+    ...executionBase,
+    type: z.literal("call-end"),
+    call,
+    ok: z.boolean().describe("False: the host answered with an error"),
+  })
+  .describe("The host answered a call of the code");
 export type CallEnd = Shape<typeof callEnd>;
 
 export const inputStart = z
   .object({
     ...executionBase,
     type: z.literal("input-start"),
-    call: z.int(),
+    call,
     prompt: z.string().describe("Was also printed, if it came from `input()`"),
-    password: z.boolean(),
+    password: z.boolean().describe("The input must not be echoed"),
   })
   .describe("Code waits for a line: `input()`, `getpass.getpass()`, or a read of `sys.stdin`");
 export type InputStart = Shape<typeof inputStart>;
@@ -72,48 +85,58 @@ export const inputEnd = z
   .object({
     ...executionBase,
     type: z.literal("input-end"),
-    call: z.int(),
+    call,
     answered: z.boolean().describe("False at the end of input"),
   })
   .describe("The wait for a line is over. The line itself goes to the code alone");
 export type InputEnd = Shape<typeof inputEnd>;
 
-export const executionEnd = z.object({ ...executionBase, type: z.literal("execution-end"), result: executionResult });
+export const executionEnd = z
+  .object({ ...executionBase, type: z.literal("execution-end"), result: executionResult })
+  .describe("The execution is over: the last of its events");
 export type ExecutionEnd = Shape<typeof executionEnd>;
 
 export const backgroundDelta = z
-  .object({ ...base, type: z.literal("background-delta"), stream: outputStream, text: z.string() })
+  .object({ ...base, type: z.literal("background-delta"), stream: outputStream, text: printedText })
   .describe("Printed by threads or children after the execution that started them had ended");
 export type BackgroundDelta = Shape<typeof backgroundDelta>;
 
-export const resetReason = z.enum(["reset", "worker-lost", "restored", "rewound"]);
+export const resetReason = z
+  .enum(["reset", "worker-lost", "restored", "rewound"])
+  .describe("Why a namespace was replaced");
 export type ResetReason = Shape<typeof resetReason>;
 
 export const sessionReset = z
-  .object({ ...base, type: z.literal("session-reset"), epoch: z.int(), why: resetReason })
+  .object({
+    ...base,
+    type: z.literal("session-reset"),
+    epoch: z.int().describe("The new epoch of the session"),
+    why: resetReason,
+  })
   .describe("The namespace was replaced: it is empty after a reset or a lost worker, or as it was at a checkpoint");
 export type SessionReset = Shape<typeof sessionReset>;
 
-export const sessionEnd = z.object({ ...base, type: z.literal("session-end"), why: z.string() });
+export const sessionEnd = z
+  .object({ ...base, type: z.literal("session-end"), why: z.string().describe("What ended it") })
+  .describe("The session is over: the last of its events");
 export type SessionEnd = Shape<typeof sessionEnd>;
 
-export const executionEvent = z.discriminatedUnion("type", [
-  executionStart,
-  outputDelta,
-  outputGap,
-  display,
-  callStart,
-  callEnd,
-  inputStart,
-  inputEnd,
-  executionEnd,
-]);
+export const executionEvent = z
+  .discriminatedUnion("type", [
+    executionStart,
+    outputDelta,
+    outputGap,
+    display,
+    callStart,
+    callEnd,
+    inputStart,
+    inputEnd,
+    executionEnd,
+  ])
+  .describe("What happens in an execution; `type` says what");
 export type ExecutionEvent = Shape<typeof executionEvent>;
 
-export const sessionEvent = z.discriminatedUnion("type", [
-  ...executionEvent.options,
-  backgroundDelta,
-  sessionReset,
-  sessionEnd,
-]);
+export const sessionEvent = z
+  .discriminatedUnion("type", [...executionEvent.options, backgroundDelta, sessionReset, sessionEnd])
+  .describe("What happens in a session; `type` says what");
 export type SessionEvent = Shape<typeof sessionEvent>;

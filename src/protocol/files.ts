@@ -18,7 +18,7 @@ export const fileEntry = z
     path: z.string().describe("Relative to the working directory; `.` for the directory itself"),
     type: fileKind,
     size: z.int().describe("In bytes; 0 for anything but files"),
-    modifiedAt: z.iso.datetime(),
+    modifiedAt: z.iso.datetime().describe("When its content last changed"),
     mode: z.int().describe("Permission bits"),
     target: z.string().exactOptional().describe("The unchecked target of a link. Absent for anything but links"),
   })
@@ -27,16 +27,21 @@ export type FileEntry = Shape<typeof fileEntry>;
 
 export const fileListing = z
   .object({
-    entries: z.array(fileEntry),
+    entries: z.array(fileEntry).describe("Sorted by path"),
     omitted: z.int().describe("The number of entries beyond the limit"),
   })
-  .meta({ id: "FileListing" });
+  .meta({ id: "FileListing", description: "What a folder contains" });
 export type FileListing = Shape<typeof fileListing>;
+
+const changedPath = z.string().describe("Relative to the working directory");
 
 export const fileChange = z
   .discriminatedUnion("type", [
-    z.object({ type: z.enum(["created", "modified", "removed", "overflow"]), path: z.string() }),
-    z.object({ type: z.literal("renamed"), path: z.string(), from: z.string() }),
+    z.object({
+      type: z.enum(["created", "modified", "removed", "overflow"]).describe("What happened"),
+      path: changedPath,
+    }),
+    z.object({ type: z.literal("renamed"), path: changedPath, from: z.string().describe("The path before") }),
   ])
   .describe("A change to a name. `overflow`: changes below `path` were missed; list it again");
 export type FileChange = Shape<typeof fileChange>;

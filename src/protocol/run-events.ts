@@ -1,7 +1,7 @@
 // What happens in a run, as plain data: the events one watches live are the events that are recorded.
 
 import { z } from "zod";
-import { executionResult, outputStream } from "./execution.ts";
+import { outputStream, recordedResult } from "./execution.ts";
 import { runId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
 import { ledgerAxis, ledgerLimits, runResult, runStatus, stopReason } from "./runs.ts";
@@ -9,130 +9,166 @@ import { modelUsage } from "./usage.ts";
 
 const runEventFields = {
   runId,
-  /** Counts up by one within a run. */
-  seq: z.number(),
-  /** Milliseconds since the epoch. */
-  time: z.number(),
+  seq: z.number().describe("Counts up by one within a run"),
+  time: z.number().describe("Milliseconds since the epoch"),
 };
-const nodeEventFields = { ...runEventFields, nodeId: z.string() };
+const nodeEventFields = { ...runEventFields, nodeId: z.string().describe("The node; `n0` is the root") };
+const callId = z.string().describe("The id of the call, the same at its start and its end");
+const durationMs = z.number().describe("How long it took");
+const model = z.string().describe("The name of the model");
+const query = z.string().describe("The question");
 
 const runStart = z.object({
   ...runEventFields,
   type: z.literal("run-start"),
-  query: z.string(),
-  model: z.string(),
-  subModel: z.string(),
+  query,
+  model: z.string().describe("Of the root and of nodes below it"),
+  subModel: z.string().describe("Answers `llm_query`"),
   limits: ledgerLimits,
-  maxDepth: z.number(),
+  maxDepth: z.number().describe("Nodes with a session below the root"),
 });
 
 const nodeStart = z.object({
   ...nodeEventFields,
   type: z.literal("node-start"),
-  /** Null for the root. */
-  parentId: z.string().nullable(),
-  depth: z.number(),
-  query: z.string(),
-  model: z.string(),
-  context: z.array(z.object({ name: z.string(), kind: z.string(), bytes: z.number() })),
-  /** Too deep for a session of its own: it is a single model call. */
-  isDegraded: z.boolean(),
+  parentId: z.string().nullable().describe("Null for the root"),
+  depth: z.number().describe("Nodes with a session above this one"),
+  query,
+  model,
+  context: z
+    .array(
+      z.object({
+        name: z.string().describe("The variable"),
+        kind: z.string().describe("What it holds"),
+        bytes: z.number().describe("Its size"),
+      }),
+    )
+    .describe("The material of the node"),
+  isDegraded: z.boolean().describe("Too deep for a session of its own: it is a single model call"),
 });
 
-const stepFields = { ...nodeEventFields, step: z.number() };
+const stepFields = { ...nodeEventFields, step: z.number().describe("The number of the step in its node") };
 
-/** A model is called by the loop of a node (`step`), by code (`query`), for the best answer at a limit (`extract`), or without a session (`direct`). */
-export const modelCallStart = z.object({
-  ...stepFields,
-  type: z.literal("model-call-start"),
-  callId: z.string(),
-  purpose: z.enum(["step", "query", "extract", "direct"]),
-  /** The number of the call within its node and step, in order of request. */
-  ordinal: z.number(),
-  backend: z.string(),
-  model: z.string(),
-  /** SHA-256 of the request as canonical JSON. */
-  requestHash: z.string(),
-  messages: z.array(z.object({ role: z.string(), content: z.string() })),
-});
+export const modelCallStart = z
+  .object({
+    ...stepFields,
+    type: z.literal("model-call-start"),
+    callId,
+    purpose: z
+      .enum(["step", "query", "extract", "direct"])
+      .describe("Called by the loop of a node, by code, for the best answer at a limit, or without a session"),
+    ordinal: z.number().describe("The number of the call within its node and step, in order of request"),
+    backend: z.string().describe("What answers"),
+    model,
+    requestHash: z.string().describe("SHA-256 of the request as canonical JSON"),
+    messages: z
+      .array(z.object({ role: z.string().describe("Who says it"), content: z.string().describe("Its text") }))
+      .describe("The conversation"),
+  })
+  .describe("A model is called");
 export type ModelCallStart = Shape<typeof modelCallStart>;
 
 const modelCallDelta = z.object({
   ...nodeEventFields,
   type: z.literal("model-call-delta"),
-  callId: z.string(),
-  text: z.string(),
-  kind: z.enum(["text", "reasoning"]),
+  callId,
+  text: z.string().describe("What was added"),
+  kind: z.enum(["text", "reasoning"]).describe("Whether it is part of the answer"),
 });
 
-export const modelCallEnd = z.object({
-  ...nodeEventFields,
-  type: z.literal("model-call-end"),
-  callId: z.string(),
-  ok: z.boolean(),
-  text: z.string(),
-  reasoning: z.string(),
-  finishReason: z.string(),
-  isCached: z.boolean(),
-  /** We ended the answer, because its first block of code was complete. */
-  isCut: z.boolean(),
-  usage: modelUsage,
-  error: z.string().nullable(),
-  durationMs: z.number(),
-});
+export const modelCallEnd = z
+  .object({
+    ...nodeEventFields,
+    type: z.literal("model-call-end"),
+    callId,
+    ok: z.boolean().describe("False: there is no answer; see `error`"),
+    text: z.string().describe("The answer"),
+    reasoning: z.string().describe("Reasoning that the provider shows"),
+    finishReason: z.string().describe("Why the answer ended"),
+    isCached: z.boolean().describe("It was answered from the cache"),
+    isCut: z.boolean().describe("We ended the answer, because its first block of code was complete"),
+    usage: modelUsage,
+    error: z.string().nullable().describe("Null: it succeeded"),
+    durationMs,
+  })
+  .describe("A model has answered, or failed");
 export type ModelCallEnd = Shape<typeof modelCallEnd>;
 
-/** Displays are not recorded. */
-const recordedResult = executionResult.omit({ displays: true });
+export const printedPart = z
+  .object({ stream: outputStream, characters: z.int().describe("How much of the text of its stream") })
+  .describe("A piece of what code printed, in print order");
+export type PrintedPart = Shape<typeof printedPart>;
 
-const limitFields = { ...nodeEventFields, axis: ledgerAxis, used: z.number(), limit: z.number() };
+const limitFields = {
+  ...nodeEventFields,
+  axis: ledgerAxis,
+  used: z.number().describe("What the whole run has used"),
+  limit: z.number().describe("What the whole run may use"),
+};
 
-export const runEvent = z.discriminatedUnion("type", [
-  runStart,
-  nodeStart,
-  z.object({ ...stepFields, type: z.literal("step-start") }),
-  modelCallStart,
-  modelCallDelta,
-  modelCallEnd,
-  z.object({ ...stepFields, type: z.literal("code-start"), code: z.string() }),
-  z.object({
-    ...stepFields,
-    type: z.literal("output-delta"),
-    stream: outputStream,
-    text: z.string(),
-  }),
-  z.object({ ...stepFields, type: z.literal("code-end"), result: recordedResult }),
-  z.object({
-    ...nodeEventFields,
-    type: z.literal("tool-call-start"),
-    callId: z.string(),
-    tool: z.string(),
-    args: z.unknown().optional(),
-  }),
-  z.object({
-    ...nodeEventFields,
-    type: z.literal("tool-call-end"),
-    callId: z.string(),
-    ok: z.boolean(),
-    result: z.unknown().optional(),
-    durationMs: z.number(),
-  }),
-  /** `observation`: what the model is shown of the step. */
-  z.object({ ...stepFields, type: z.literal("step-end"), observation: z.string() }),
-  z.object({ ...limitFields, type: z.literal("limit-warning") }),
-  z.object({ ...limitFields, type: z.literal("limit-reached") }),
-  z.object({
-    ...nodeEventFields,
-    type: z.literal("node-end"),
-    status: runStatus,
-    stopReason,
-    answer: z.string().nullable(),
-    usage: modelUsage,
-  }),
-  z.object({ ...runEventFields, type: z.literal("run-end"), result: runResult }),
-  /** For a reader that is too slow or comes too late: the events after the number `after` up to `seq` are left out. Never recorded. */
-  z.object({ ...runEventFields, type: z.literal("event-gap"), after: z.number() }),
-]);
+export const runEvent = z
+  .discriminatedUnion("type", [
+    runStart,
+    nodeStart,
+    z.object({ ...stepFields, type: z.literal("step-start") }),
+    modelCallStart,
+    modelCallDelta,
+    modelCallEnd,
+    z.object({ ...stepFields, type: z.literal("code-start"), code: z.string().describe("The code that runs") }),
+    z.object({
+      ...stepFields,
+      type: z.literal("output-delta"),
+      stream: outputStream,
+      text: z.string().describe("What was printed"),
+    }),
+    z.object({
+      ...stepFields,
+      type: z.literal("code-end"),
+      result: recordedResult.describe("Without displays"),
+      order: z
+        .array(printedPart)
+        .exactOptional()
+        .describe("The order in which both streams were printed. Absent: only one was, or output was cut"),
+    }),
+    z.object({
+      ...nodeEventFields,
+      type: z.literal("tool-call-start"),
+      callId,
+      tool: z.string().describe("The name of the tool"),
+      args: z.unknown().optional().describe("What it is called with"),
+    }),
+    z.object({
+      ...nodeEventFields,
+      type: z.literal("tool-call-end"),
+      callId,
+      ok: z.boolean().describe("False: it threw an error"),
+      result: z.unknown().optional().describe("What it returned, or the error"),
+      durationMs,
+    }),
+    z.object({
+      ...stepFields,
+      type: z.literal("step-end"),
+      observation: z.string().describe("What the model is shown of the step"),
+    }),
+    z.object({ ...limitFields, type: z.literal("limit-warning") }),
+    z.object({ ...limitFields, type: z.literal("limit-reached") }),
+    z.object({
+      ...nodeEventFields,
+      type: z.literal("node-end"),
+      status: runStatus,
+      stopReason,
+      answer: z.string().nullable().describe("Null: there is none"),
+      usage: modelUsage,
+    }),
+    z.object({ ...runEventFields, type: z.literal("run-end"), result: runResult }),
+    /** For a reader that is too slow or comes too late: the events after the number `after` up to `seq` are left out. Never recorded. */
+    z.object({
+      ...runEventFields,
+      type: z.literal("event-gap"),
+      after: z.number().describe("The number of the last event before the gap"),
+    }),
+  ])
+  .describe("What happens in a run; `type` says what");
 export type RunEvent = Shape<typeof runEvent>;
 
 /** Null where it is not an event that this version knows. Unknown fields are kept. */

@@ -14,7 +14,7 @@ const text = z.string().max(MAX_TEXT);
 const texts = z.array(text).max(MAX_ENTRIES);
 
 export const skippedVariable = z
-  .object({ name: text, why: text })
+  .object({ name: text.describe("Its name"), why: text.describe("The reason") })
   .describe("A variable that was not saved or loaded, and the reason");
 export type SkippedVariable = Shape<typeof skippedVariable>;
 
@@ -43,8 +43,8 @@ const otherFormat = z.object({ format: z.number().refine((format) => format !== 
 
 export const loadReport = z
   .object({
-    names: texts,
-    count: z.int(),
+    names: texts.describe("The variables that were loaded"),
+    count: z.int().describe("How many they are"),
     skipped: skippedVariables.describe("What the file has but could not be loaded, and why"),
   })
   .describe("What was loaded from a session file");
@@ -64,4 +64,18 @@ export function parseManifest(data: unknown): SessionManifest | { readonly forma
 export function parseLoaded(data: unknown): LoadReport | null {
   const loaded = parseWith(loadReport.omit({ count: true }), data);
   return loaded === undefined ? null : { ...loaded, count: loaded.names.length };
+}
+
+/** What was saved to a session file. */
+export interface SaveReport {
+  /** Where the file is. */
+  readonly path: string;
+  /** Its size. */
+  readonly sizeBytes: number;
+  /** The variables that were saved. */
+  readonly names: readonly string[];
+  /** Variables that could not be saved, with the reasons. */
+  readonly skipped: readonly SkippedVariable[];
+  /** SHA-256 of the file, which is checked when it is loaded. */
+  readonly digest: string;
 }

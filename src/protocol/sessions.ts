@@ -5,12 +5,14 @@ import { executionError, stateAfter } from "./execution.ts";
 import { sessionId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
 
-export const stdlibState = z.object({
-  loaded: z.boolean(),
-  error: executionError
-    .nullable()
-    .describe("What its source raised, or why it could not be read; the session then has none of it"),
-});
+export const stdlibState = z
+  .object({
+    loaded: z.boolean().describe("Whether the session has it"),
+    error: executionError
+      .nullable()
+      .describe("What its source raised, or why it could not be read; the session then has none of it"),
+  })
+  .describe("The standard library of a session");
 export type StdlibState = Shape<typeof stdlibState>;
 
 export const namespaceSummary = z.object({
@@ -27,16 +29,16 @@ export const sessionInfo = z
   .object({
     ...namespaceSummary.shape,
     id: sessionId,
-    environment: z.string(),
-    state: z.enum(["idle", "running", "closed"]),
-    createdAt: z.iso.datetime(),
-    lastExecutedAt: z.iso.datetime().nullable(),
-    executionCount: z.int(),
+    environment: z.string().describe("Where it runs"),
+    state: z.enum(["idle", "running", "closed"]).describe("Whether code runs in it now"),
+    createdAt: z.iso.datetime().describe("When it was opened"),
+    lastExecutedAt: z.iso.datetime().nullable().describe("When code last began to run. Null: never"),
+    executionCount: z.int().describe("Executions so far"),
     waiting: z.int().describe("Executions in the queue"),
-    epoch: z.int(),
+    epoch: z.int().describe("Changes whenever its state is lost or restored"),
     stdlib: stdlibState,
   })
-  .meta({ id: "Session" });
+  .meta({ id: "Session", description: "The state of a session" });
 export type SessionInfo = Shape<typeof sessionInfo>;
 
 export const interruptAnswer = z
@@ -50,26 +52,28 @@ export type InterruptAnswer = Shape<typeof interruptAnswer>;
 
 export const checkpoint = z
   .object({
-    id: z.string(),
-    createdAt: z.iso.datetime(),
+    id: z.string().describe("Its id in the session"),
+    createdAt: z.iso.datetime().describe("When it was taken"),
     executionCount: z.int().describe("Executions of the session before the checkpoint"),
     isAutomatic: z.boolean().describe("Taken automatically before an execution, and dropped when there are too many"),
   })
   .meta({ id: "Checkpoint", description: "A live copy of a session to return to" });
 export type Checkpoint = Shape<typeof checkpoint>;
 
-export const stdlibFunction = z.object({
-  name: z.string(),
-  signature: z.string().describe("As in `(text, limit=10)`"),
-  doc: z.string().describe("The first line of its documentation"),
-});
+export const stdlibFunction = z
+  .object({
+    name: z.string().describe("Its name"),
+    signature: z.string().describe("As in `(text, limit=10)`"),
+    doc: z.string().describe("The first line of its documentation"),
+  })
+  .describe("A function of the standard library");
 export type StdlibFunction = Shape<typeof stdlibFunction>;
 
 export const stdlibListing = z
   .object({
-    functions: z.array(stdlibFunction),
-    modules: z.array(z.string()),
+    functions: z.array(stdlibFunction).describe("Its functions"),
+    modules: z.array(z.string()).describe("The modules that it imports"),
     other: z.array(z.string()).describe("Everything else: classes, constants"),
   })
-  .meta({ id: "StandardLibrary" });
+  .meta({ id: "StandardLibrary", description: "What the standard library defines" });
 export type StdlibListing = Shape<typeof stdlibListing>;

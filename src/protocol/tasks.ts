@@ -12,25 +12,29 @@ export const taskStatus = z
   );
 export type TaskStatus = Shape<typeof taskStatus>;
 
-export const taskKind = z.enum(["shell", "execution", "run"]);
+export const taskKind = z
+  .enum(["shell", "execution", "run"])
+  .describe("A shell command, or an execution or run that outlived its call");
 export type TaskKind = Shape<typeof taskKind>;
 
-export const taskState = z.object({
-  sessionId: sessionId.nullable().describe("Null: it is a run, whose nodes have their own sessions"),
-  status: taskStatus,
-  exitCode: z
-    .int()
-    .nullable()
-    .describe(
-      "128 + n if signal n ended it. Null: it runs or never ran, or it is a run or an execution without `exit`",
+export const taskState = z
+  .object({
+    sessionId: sessionId.nullable().describe("Null: it is a run, whose nodes have their own sessions"),
+    status: taskStatus,
+    exitCode: z
+      .int()
+      .nullable()
+      .describe(
+        "128 + n if signal n ended it. Null: it runs or never ran, or it is a run or an execution without `exit`",
+      ),
+    why: z.string().nullable().describe("What ended it. Null: it runs, or ended by itself"),
+    durationMs: z.number().describe("So far, or in total; includes time spent paused"),
+    usage: usage.describe(
+      "Of all processes of a command. Peak memory is sampled: 0 if it ended too soon. A run has none",
     ),
-  why: z.string().nullable().describe("What ended it. Null: it runs, or ended by itself"),
-  durationMs: z.number().describe("So far, or in total; includes time spent paused"),
-  usage: usage.describe(
-    "Of all processes of a command. Peak memory is sampled: 0 if it ended too soon. A run has none",
-  ),
-  background: z.boolean().describe("The command has ended, but processes it started are alive. `cancel` ends them"),
-});
+    background: z.boolean().describe("The command has ended, but processes it started are alive. `cancel` ends them"),
+  })
+  .describe("The state of a task");
 export type TaskState = Shape<typeof taskState>;
 
 export const taskInfo = z
@@ -39,25 +43,28 @@ export const taskInfo = z
     id: taskId,
     kind: taskKind,
     command: z.string().describe("The first characters of the command, the code or the question"),
-    startedAt: z.iso.datetime(),
-    endedAt: z.iso.datetime().nullable(),
+    startedAt: z.iso.datetime().describe("When it began"),
+    endedAt: z.iso.datetime().nullable().describe("Null: it has not ended"),
     outputBytes: z.int().describe("Printed so far, on both streams"),
   })
-  .meta({ id: "TaskInfo" });
+  .meta({ id: "TaskInfo", description: "A task: what it is, and its state" });
 export type TaskInfo = Shape<typeof taskInfo>;
 
 export const taskResult = z
   .object({
     ...taskState.shape,
     taskId,
-    stdout: z.string(),
-    stderr: z.string(),
+    stdout: z.string().describe("What was printed, cut in the middle where `truncated` says so"),
+    stderr: z.string().describe("What was printed on standard error, cut in the same way"),
     truncated: z
-      .object({ stdout: cut.exactOptional(), stderr: cut.exactOptional() })
+      .object({
+        stdout: cut.exactOptional().describe("Absent: `stdout` is complete"),
+        stderr: cut.exactOptional().describe("Absent: `stderr` is complete"),
+      })
       .nullable()
       .describe("Null: nothing was truncated"),
   })
-  .meta({ id: "TaskResult" });
+  .meta({ id: "TaskResult", description: "What came of a task" });
 export type TaskResult = Shape<typeof taskResult>;
 
 const base = {
@@ -66,17 +73,29 @@ const base = {
   time: z.number().describe("Milliseconds since the epoch"),
 };
 
-export const taskEvent = z.discriminatedUnion("type", [
-  z.object({ ...base, type: z.literal("task-start"), command: z.string(), sessionId }),
-  z.object({ ...base, type: z.literal("output-delta"), stream: outputStream, text: z.string() }),
-  z.object({ ...base, type: z.literal("output-gap"), stream: outputStream, omittedBytes: z.int() }),
-  z.object({ ...base, type: z.enum(["task-pause", "task-resume"]) }),
-  z.object({
-    ...base,
-    type: z.literal("task-end"),
-    status: taskStatus,
-    exitCode: z.int().nullable(),
-    why: z.string().nullable(),
-  }),
-]);
+export const taskEvent = z
+  .discriminatedUnion("type", [
+    z.object({ ...base, type: z.literal("task-start"), command: z.string().describe("The command"), sessionId }),
+    z.object({
+      ...base,
+      type: z.literal("output-delta"),
+      stream: outputStream,
+      text: z.string().describe("What was printed"),
+    }),
+    z.object({
+      ...base,
+      type: z.literal("output-gap"),
+      stream: outputStream,
+      omittedBytes: z.int().describe("How much was dropped"),
+    }),
+    z.object({ ...base, type: z.enum(["task-pause", "task-resume"]).describe("Which kind it is") }),
+    z.object({
+      ...base,
+      type: z.literal("task-end"),
+      status: taskStatus,
+      exitCode: z.int().nullable().describe("128 + n if signal n ended it. Null: it never ran"),
+      why: z.string().nullable().describe("What ended it. Null: it ended by itself"),
+    }),
+  ])
+  .describe("What happens in a shell command; `type` says what");
 export type TaskEvent = Shape<typeof taskEvent>;

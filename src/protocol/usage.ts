@@ -13,25 +13,28 @@ export const modelUsage = z
   .object({
     inputTokens: z.int().describe("Cached tokens included"),
     outputTokens: z.int().describe("Reasoning included"),
-    cacheReadTokens: z.int(),
-    cacheWriteTokens: z.int(),
-    reasoningTokens: z.int(),
+    cacheReadTokens: z.int().describe("Input that the provider had in its cache"),
+    cacheWriteTokens: z.int().describe("Input that the provider put in its cache"),
+    reasoningTokens: z.int().describe("Output that is reasoning"),
     tokens: z.int().describe("Input and output"),
     estimatedTokens: z
       .int()
       .describe("How many of `tokens` are estimated, because the provider did not report them. So is their cost"),
     costUsd: z.number().nullable().describe("Null: the price of something is not known"),
-    llmCalls: z.int(),
-    toolCalls: z.int(),
-    iterations: z.int(),
+    llmCalls: z.int().describe("Calls of models"),
+    toolCalls: z.int().describe("Calls of tools"),
+    iterations: z.int().describe("Steps of nodes"),
     cachedCalls: z.int().describe("Calls answered from the cache. They cost nothing"),
   })
-  .meta({ id: "ModelUsage" });
+  .meta({ id: "ModelUsage", description: "What was used, and what it cost" });
 
 export type ModelUsage = Shape<typeof modelUsage>;
 
-/** `length`: truncated at `maxTokens` or at the end of the window. `refusal`: the model or a filter refused to answer or to go on. */
-export const finishReason = z.enum(["stop", "length", "refusal", "other"]);
+export const finishReason = z
+  .enum(["stop", "length", "refusal", "other"])
+  .describe(
+    "Why an answer ended. `length`: truncated at `maxTokens` or at the end of the window. `refusal`: the model or a filter refused to answer or to go on",
+  );
 export type FinishReason = Shape<typeof finishReason>;
 
 export const cachedAnswer = z
@@ -48,9 +51,13 @@ export type ReportedUsage = Pick<
 
 /** USD for a million tokens. */
 export interface TokenPrice {
+  /** Input that is not cached. */
   readonly inputUsd: number;
+  /** Output, reasoning included. */
   readonly outputUsd: number;
+  /** Input that is read from the cache. */
   readonly cacheReadUsd: number;
+  /** Input that is written to the cache. */
   readonly cacheWriteUsd: number;
 }
 

@@ -19,19 +19,19 @@ const count = z.int().min(0);
 /** Python counts code points. Each is one or two UTF-16 units here. */
 const text = (maxCharacters: number): z.ZodString => z.string().max(2 * maxCharacters);
 
-export const variableKind = z.enum(["variable", "function", "class", "module"]);
+export const variableKind = z.enum(["variable", "function", "class", "module"]).describe("What a name stands for");
 export type VariableKind = Shape<typeof variableKind>;
 
 export const variable = z
   .object({
-    name: text(MAX_NAME),
+    name: text(MAX_NAME).describe("Its name"),
     type: text(MAX_NAME).describe("The name of its type"),
     module: text(MAX_NAME).nullable().describe("The module that defines the type"),
     kind: variableKind,
     length: count.exactOptional().describe("Items, characters or bytes"),
-    shape: z.array(count).max(MAX_DIMENSIONS).exactOptional(),
-    dtype: text(MAX_NAME).exactOptional(),
-    preview: text(MAX_PREVIEW).exactOptional(),
+    shape: z.array(count).max(MAX_DIMENSIONS).exactOptional().describe("Of an array or a table"),
+    dtype: text(MAX_NAME).exactOptional().describe("The type of the items of an array"),
+    preview: text(MAX_PREVIEW).exactOptional().describe("The value in short"),
   })
   .meta({
     id: "Variable",
@@ -41,22 +41,24 @@ export type Variable = Shape<typeof variable>;
 
 export const variableList = z
   .object({
-    variables: z.array(variable).max(MAX_VARIABLES),
+    variables: z.array(variable).max(MAX_VARIABLES).describe("Sorted by name"),
     total: count.describe("The number of names; at most 10,000 of them are listed"),
   })
-  .meta({ id: "VariableList" });
+  .meta({ id: "VariableList", description: "The names of a namespace" });
 export type VariableList = Shape<typeof variableList>;
 
 export const variableText = z
   .object({
-    text: z.string(),
+    text: z.string().describe("The text, or its beginning"),
     total: count.nullable().describe("Characters in total. Null: the whole text was never built"),
     ofFirst: count.exactOptional().describe("Only this many characters or bytes of the value were looked at"),
   })
   .meta({ id: "VariableText", description: "A text that may be truncated at its end" });
 export type VariableText = Shape<typeof variableText>;
 
-export const column = z.object({ name: text(MAX_NAME), dtype: text(MAX_NAME) });
+export const column = z
+  .object({ name: text(MAX_NAME).describe("Its name"), dtype: text(MAX_NAME).describe("The type of its items") })
+  .describe("A column of a table");
 export type Column = Shape<typeof column>;
 
 export const incomplete = z
@@ -67,63 +69,59 @@ export type Incomplete = Shape<typeof incomplete>;
 export const inspectedVariable = z
   .object({
     ...variable.shape,
-    name: z.string(),
+    name: z.string().describe("Its name"),
     sizeBytes: count
       .exactOptional()
       .describe("Of the value itself, without what it refers to; of an array or a table, the size of its data"),
     columns: z.array(column).max(MAX_COLUMNS).exactOptional().describe("The first 200"),
-    columnCount: count.exactOptional(),
-    repr: variableText.exactOptional(),
-    str: variableText.exactOptional(),
+    columnCount: count.exactOptional().describe("All columns of a table"),
+    repr: variableText.exactOptional().describe("What `repr` gives. Absent: it failed, or was not called"),
+    str: variableText.exactOptional().describe("What `str` gives. Absent: it failed, or is the same"),
     errors: z
       .object({
-        facts: text(MAX_ERROR).exactOptional(),
-        preview: text(MAX_ERROR).exactOptional(),
-        repr: text(MAX_ERROR).exactOptional(),
-        str: text(MAX_ERROR).exactOptional(),
+        facts: text(MAX_ERROR).exactOptional().describe("When its length, shape and the like were asked for"),
+        preview: text(MAX_ERROR).exactOptional().describe("When the preview was made"),
+        repr: text(MAX_ERROR).exactOptional().describe("By `repr`"),
+        str: text(MAX_ERROR).exactOptional().describe("By `str`"),
       })
       .describe('What the value raised when it was inspected, as "ValueError: ..."'),
     incomplete: incomplete.nullable().describe("Why facts are missing. Null: nothing is missing"),
   })
-  .meta({ id: "InspectedVariable" });
+  .meta({ id: "InspectedVariable", description: "One variable, with what its value says of itself" });
 export type InspectedVariable = Shape<typeof inspectedVariable>;
 
-export const completionType = z.enum([
-  "name",
-  "function",
-  "class",
-  "module",
-  "keyword",
-  "attribute",
-  "key",
-  "parameter",
-  "path",
-]);
+export const completionType = z
+  .enum(["name", "function", "class", "module", "keyword", "attribute", "key", "parameter", "path"])
+  .describe("What a completion is");
 export type CompletionType = Shape<typeof completionType>;
 
-export const completion = z.object({
-  text: text(MAX_MATCH).describe("Replaces the code from `start` to `end`"),
-  type: completionType,
-});
+export const completion = z
+  .object({
+    text: text(MAX_MATCH).describe("Replaces the code from `start` to `end`"),
+    type: completionType,
+  })
+  .describe("One way to complete the code");
 export type Completion = Shape<typeof completion>;
 
 export const completions = z
   .object({
-    matches: z.array(completion).max(MAX_MATCHES),
-    total: count,
-    start: count,
-    end: count,
+    matches: z.array(completion).max(MAX_MATCHES).describe("At most 500"),
+    total: count.describe("How many there are"),
+    start: count.describe("Where the completed text begins, as an index into the code"),
+    end: count.describe("Where it ends"),
     incomplete: incomplete.nullable().describe("Why matches are missing. Null: nothing is missing"),
   })
-  .meta({ id: "Completions" });
+  .meta({ id: "Completions", description: "Ways to complete the code at the cursor" });
 export type Completions = Shape<typeof completions>;
 
-export const signature = z.object({
-  name: text(MAX_MATCH).describe("The source text of what is called"),
-  signature: text(MAX_SIGNATURE),
-  documentation: text(MAX_DOCUMENTATION),
-  parameter: count.nullable().describe("Index of the parameter at the cursor, from 0. Null: none, or not known"),
-});
+export const signature = z
+  .object({
+    name: text(MAX_MATCH).describe("The source text of what is called"),
+    signature: text(MAX_SIGNATURE).describe("As in `(text, limit=10)`"),
+    documentation: text(MAX_DOCUMENTATION).describe("Its documentation, or the beginning"),
+    parameter: count.nullable().describe("Index of the parameter at the cursor, from 0. Null: none, or not known"),
+  })
+  .describe("The signature of a call");
 export type Signature = Shape<typeof signature>;
 
 export const namespaceStatistics = z.object({

@@ -1,5 +1,6 @@
 // The runs of one runtime, by id: those in progress and the most recent ones that ended. All recorded runs are in the store.
 
+import type { ActiveWork } from "../util/async/active-work.ts";
 import type { Run } from "./run.ts";
 
 const MAX_ENDED = 100;
@@ -11,6 +12,11 @@ export class LiveRuns {
   readonly #ended = new Map<string, Run>();
   /** Of runs in progress. */
   readonly #recordings = new Map<string, Promise<void>>();
+  readonly #activeWork: ActiveWork;
+
+  constructor(activeWork: ActiveWork) {
+    this.#activeWork = activeWork;
+  }
 
   /** Undefined: not known here. */
   get(id: string): Run | undefined {
@@ -48,6 +54,7 @@ export class LiveRuns {
       this.#forget();
     };
     run.result.then(end, end);
+    void this.#activeWork.during(() => Promise.allSettled([run.result, recorded]));
   }
 
   /** Resolves when all have ended and are recorded. */

@@ -16,6 +16,7 @@ import { CodeScanner } from "./reply/code-block.ts";
 import { extractions, shortestExtraction } from "./reply/extract.ts";
 import { findFinal } from "./reply/final-call.ts";
 import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
+import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
 
 /** After this many empty replies in a row the node fails. */
@@ -168,11 +169,14 @@ export class Node {
     const { id: nodeId } = this.#settings;
     const step = this.#step;
     this.#run.events.emit({ type: "code-start", nodeId, step, code });
-    const { result, observation } = await session.run(code, step, (stream, text) =>
-      this.#run.events.emit({ type: "output-delta", nodeId, step, stream, text }),
-    );
+    const printed = new PrintOrder();
+    const { result, observation } = await session.run(code, step, (stream, text) => {
+      printed.add(stream, text);
+      this.#run.events.emit({ type: "output-delta", nodeId, step, stream, text });
+    });
     const { displays: _, ...recorded } = result;
-    this.#run.events.emit({ type: "code-end", nodeId, step, result: recorded });
+    const order = printed.of(result);
+    this.#run.events.emit({ type: "code-end", nodeId, step, result: recorded, ...(order && { order }) });
     return observation;
   }
 

@@ -1,24 +1,28 @@
 // The orchestrator: a backend, models, limits and tools, set up once. Each question is a run.
 
-import { z } from "zod";
 import type { Backend, ModelPrice } from "../backends/backend.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
 import type { LanguageModel } from "../backends/providers/language-model.ts";
-import type { CallHandler } from "../session/options.ts";
-import type { RunId } from "../protocol/ids.ts";
+import type { CallHandler } from "../api/local.ts";
+import type { AnswerSchema } from "../api/schema.ts";
+import { IdReusedError } from "../errors.ts";
+import { checkWorkId, type RunId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import { ledgerAxis, type LedgerLimits } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import { ToolRegistry } from "../tools/registry.ts";
-import type { Tool, ZodSchema } from "../tools/tool.ts";
+import type { Tool } from "../tools/tool.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
-import { compileSchema, type JSONSchema } from "./reply/answer-schema.ts";
+import { compileSchema } from "./reply/answer-schema.ts";
+import { toJSONSchema } from "./reply/to-json-schema.ts";
 import { BackendModels } from "./calls/backend-models.ts";
 import { nameModels, type NamedModels } from "./calls/model-names.ts";
 import { toContextItems, type Context } from "./context/context-items.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import type { CallCache } from "./ports.ts";
 import { Run } from "./run.ts";
+import type { RunSettings } from "./run-context.ts";
 
 export interface RLMLimits extends LedgerLimits {
   /** Nodes with a session below the root. Default: 4. */
@@ -59,16 +63,19 @@ export interface RLMOptions {
 }
 
 export interface RunRequest {
+  /** The same id with the same request is the same run, while the runtime keeps it. Default: generated. */
+  readonly id?: string;
   readonly query: string;
   readonly context?: Context;
-  /** JSON Schema or a zod schema: the form of the answer, as `data` of the result. */
-  readonly outputSchema?: JSONSchema | ZodSchema;
+  /** JSON Schema, or a schema of a library that offers it, as zod 4 does: the form of the answer, as `data` of the result. */
+  readonly schema?: AnswerSchema;
   /** Whether its regular expressions are tried on the answer. Use false for an untrusted schema, which could block the host. Default: true. */
   readonly patterns?: boolean;
   /** Overrides the options of the RLM for this run. The sub-model is the model by default. */
   readonly model?: string;
   readonly subModel?: string;
   readonly mode?: RLMOptions["mode"];
+  readonly onLimit?: RLMOptions["onLimit"];
   /** Each replaces the limit of the RLM for this run. */
   readonly limits?: RLMLimits;
   readonly signal?: AbortSignal;
@@ -79,6 +86,8 @@ export interface RLMPorts {
   readonly openSession: (onCall: CallHandler) => Promise<Session>;
   readonly cache: CallCache;
   readonly makeRunId: () => RunId;
+  /** The run with this id. Undefined: it is free. `recorded`: its result is on disk only. */
+  readonly findRun: (id: RunId) => Run | "recorded" | undefined;
   /** Called before the first event of a run. */
   readonly onRun: (run: Run, context: ReturnType<typeof toContextItems>, secrets: readonly string[]) => void;
   readonly onEvent: (runId: RunId, event: RunEvent) => void;
@@ -118,7 +127,7 @@ export class RLM {
 
   /** The limits of every run that does not set its own. */
   get limits(): RLMLimits & { readonly maxDepth: number; readonly maxIterations: number } {
-    return { ...DEFAULT_LIMITS, ...this.#options.limits };
+    return { ...DEFAULT_LIMITS, ...omitUndefined(this.#options.limits ?? {}) };
   }
 
   /** Throws BackendConnectionError for an unknown backend or a missing key. */
@@ -126,54 +135,73 @@ export class RLM {
     await this.#models.open();
   }
 
-  /** Starts at once. Throws a TypeError or RangeError for invalid options. */
-  run({ query, context, outputSchema, patterns = true, limits: own = {}, signal, ...chosen }: RunRequest): Run {
+  /**
+   * Starts at once; with the id of a run that is live or kept, and the same request, returns that run. Throws IdReusedError, or a
+   * TypeError or RangeError for invalid options.
+   */
+  run(request: RunRequest): Run {
+    const { id, signal } = request;
+    const facts = this.#parse(request);
+    const fingerprint = id === undefined ? undefined : fingerprintOf(facts);
+    const known = id === undefined ? undefined : this.#find(id, fingerprint);
+    if (known !== undefined) return known;
+    return this.#start({
+      ...facts,
+      id: id === undefined ? this.#ports.makeRunId() : (id as RunId),
+      fingerprint,
+      tools: this.#tools,
+      childModel: facts.model,
+      reasoningEffort: this.#options.reasoningEffort,
+      cellTimeoutMs: this.#options.cellTimeoutMs ?? DEFAULT_CELL_TIMEOUT_MS,
+      signal,
+    });
+  }
+
+  /** Throws a TypeError or RangeError for what can never run. Starts nothing. */
+  checkRequest(request: RunRequest): void {
+    this.#parse(request);
+  }
+
+  #parse({ query, context, schema: form, patterns = true, limits: own = {}, ...others }: RunRequest) {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
-    const { onLimit = "partial" } = this.#options;
-    const { model, subModel = model, mode = "auto" } = { ...this.#options, ...this.#names, ...omitUndefined(chosen) };
+    const { id: _, signal: _signal, ...chosen } = others;
+    const {
+      model,
+      subModel = model,
+      mode = "auto",
+      onLimit = "partial",
+    } = { ...this.#options, ...this.#names, ...omitUndefined(chosen) };
     if (model === "" || subModel === "") throw new TypeError("Cannot run: the name of a model is empty");
-    const { cache = this.#models.backendOf(model) !== "scripted" } = this.#options;
-    const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...own };
+    const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...omitUndefined(own) };
     const items = toContextItems(context);
-    const schema = outputSchema === undefined ? undefined : toJSONSchema(outputSchema);
+    const schema = form === undefined ? undefined : toJSONSchema(form);
     if (schema !== undefined) compileSchema(schema, { patterns });
-    const id = this.#ports.makeRunId();
-    const run = new Run(
-      {
-        id,
-        query,
-        context: items,
-        schema,
-        patterns,
-        tools: this.#tools,
-        model,
-        subModel,
-        childModel: model,
-        reasoningEffort: this.#options.reasoningEffort,
-        mode,
-        maxDepth,
-        maxIterations,
-        limits,
-        onLimit,
-        cellTimeoutMs: this.#options.cellTimeoutMs ?? DEFAULT_CELL_TIMEOUT_MS,
-        signal,
-      },
-      {
-        models: this.#models,
-        onEvent: (event) => this.#ports.onEvent(id, event),
-        cache: cache ? this.#ports.cache : undefined,
-        now: () => Date.now(),
-        openSession: this.#ports.openSession,
-      },
-    );
-    this.#ports.onRun(run, items, this.#models.secrets);
+    return { query, context: items, schema, patterns, model, subModel, mode, maxDepth, maxIterations, limits, onLimit };
+  }
+
+  /** Undefined: the id is free. Throws IdReusedError where it names another request. */
+  #find(id: string, fingerprint: string | undefined): Run | undefined {
+    checkWorkId(id);
+    const known = this.#ports.findRun(id as RunId);
+    if (known === undefined) return undefined;
+    if (known !== "recorded" && known.settings.fingerprint === fingerprint) return known;
+    throw new IdReusedError({ id, kind: "run" });
+  }
+
+  #start(settings: RunSettings): Run {
+    const { id, model, context } = settings;
+    const { cache = this.#models.backendOf(model) !== "scripted" } = this.#options;
+    const run = new Run(settings, {
+      models: this.#models,
+      onEvent: (event) => this.#ports.onEvent(id, event),
+      cache: cache ? this.#ports.cache : undefined,
+      now: () => Date.now(),
+      openSession: this.#ports.openSession,
+    });
+    this.#ports.onRun(run, context, this.#models.secrets);
     return run;
   }
-}
-
-function toJSONSchema(schema: JSONSchema | ZodSchema): JSONSchema {
-  return schema instanceof z.ZodType ? z.toJSONSchema(schema, { io: "input" }) : (schema as JSONSchema);
 }
 
 function checkLimits({ maxDepth, maxIterations, ...limits }: RLMLimits): void {

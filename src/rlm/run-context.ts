@@ -3,7 +3,7 @@
 import type { RLMError } from "../errors.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
-import type { CallHandler } from "../session/options.ts";
+import type { CallHandler } from "../api/local.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ModelCalls } from "./calls/model-calls.ts";
@@ -16,6 +16,8 @@ import type { JSONSchema } from "./reply/answer-schema.ts";
 
 export interface RunSettings {
   readonly id: RunId;
+  /** Of the request, where the caller chose the id. */
+  readonly fingerprint?: string | undefined;
   readonly query: string;
   readonly context: readonly ContextItem[];
   readonly schema: JSONSchema | undefined;

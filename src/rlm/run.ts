@@ -49,7 +49,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #now: () => number;
   readonly #beganAt: number;
   #startedAt: number;
-  #endedAt: number | undefined;
+  #end: Extract<RunEvent, { readonly type: "run-end" }> | undefined;
   #settings: RunSettings;
   #nodes = 0;
   #failure: RLMError | undefined;
@@ -64,7 +64,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#startedAt = this.#beganAt;
     this.events = new EventEmitter(settings.id, now, (event) => {
       if (event.type === "run-start") this.#startedAt = event.time;
-      if (event.type === "run-end") this.#endedAt = event.time;
+      if (event.type === "run-end") this.#end = event;
       onEvent(event);
       this.#log.push(event);
     });
@@ -90,7 +90,12 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** The time of its last event. Undefined: it is still running. */
   get endedAt(): number | undefined {
-    return this.#endedAt;
+    return this.#end?.time;
+  }
+
+  /** The result in its last event, also where `result` rejects. Undefined: it is still running. */
+  get outcome(): RunResult | undefined {
+    return this.#end?.result;
   }
 
   /** The approximate number of characters in its events. */

@@ -46,7 +46,13 @@ export class EventFeed {
     }
   }
 
-  sendOutput(executionId: ExecutionId, stream: OutputStream, chunk: Buffer): void {
+  /** `stamp` is that of the same output in the events of the execution. */
+  sendOutput(
+    executionId: ExecutionId,
+    stream: OutputStream,
+    chunk: Buffer,
+    { seq, time }: { readonly seq: number; readonly time: number },
+  ): void {
     if (!this.hasListeners) return;
     if (this.#decoding !== executionId) {
       this.#decoding = executionId;
@@ -54,7 +60,9 @@ export class EventFeed {
       this.#decoders.delete("stderr");
     }
     const text = this.#decode(stream, chunk);
-    if (text !== "") this.send({ type: "output-delta", ...this.#stamp(), executionId, stream, text });
+    if (text !== "") {
+      this.send({ type: "output-delta", sessionId: this.#sessionId, seq, time, executionId, stream, text });
+    }
   }
 
   sendBackground(stream: OutputStream, chunk: Buffer): void {

@@ -1,22 +1,21 @@
 // Options of sessions, executions and operations, and the limits of a runtime; checked where they enter.
 
-import { tmpdir, totalmem } from "node:os";
-import type { Mount, SandboxLimits } from "../environments/environment.ts";
-import type { EnvironmentName } from "../environments/registry.ts";
-import type { CallHandler } from "../kernel/calls.ts";
+import type { Limits, Mount } from "../api/local.ts";
+import type { SandboxLimits } from "../environments/environment.ts";
+import type { CallHandler } from "../api/local.ts";
 import type { OutputReceiver } from "../kernel/listeners.ts";
-import { freeBytes } from "../util/bytes/free-bytes.ts";
+import { checkWorkId } from "../protocol/ids.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
+import { DEFAULT_LIMITS } from "./default-limits.ts";
 import type { InputHandler } from "./execution/input.ts";
 
-export type { CallHandler, HostCall } from "../kernel/calls.ts";
 export type { OutputReceiver } from "../kernel/listeners.ts";
 
 export interface SessionOptions {
   /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
   readonly id?: string;
   /** Default: the runtime's. */
-  readonly environment?: EnvironmentName;
+  readonly environment?: string;
   /** Default: the runtime's. */
   readonly python?: string;
   /** Environment variables. Nothing of the host's environment is ever passed on. */
@@ -38,6 +37,8 @@ export interface SessionOptions {
 }
 
 export interface ExecuteOptions {
+  /** Must differ from that of every other execution, which is up to the caller. Default: generated. */
+  readonly id?: string;
   /** Running time, waiting for host calls not counted. Null or Infinity: no limit. Default: the runtime's, 55 s. */
   readonly timeoutMs?: number | null;
   /** Environment variables for this execution only. */
@@ -59,39 +60,7 @@ export interface OperationOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Limits extends SandboxLimits {
-  /** Sessions alive at once. */
-  readonly sessions: number;
-  /** Memory of all sessions together, their files included. */
-  readonly totalMemoryBytes: number;
-  /** Executions that may wait in one session. */
-  readonly waiting: number;
-  /** Shell commands and adopted executions that run at once. */
-  readonly tasks: number;
-  /** What a result keeps of each stream, beginning and end. */
-  readonly keptOutputBytes: number;
-  /** What stays readable by offset. */
-  readonly readableOutputBytes: number;
-  /** What the output of all executions and tasks may take in the temporary folder. */
-  readonly totalOutputBytes: number;
-}
-
 const MIB = 1024 * 1024;
-
-export const DEFAULT_LIMITS: Limits = {
-  memoryBytes: 2048 * MIB,
-  diskBytes: 1024 * MIB,
-  processes: 128,
-  openFiles: 512,
-  branches: 50,
-  sessions: 100,
-  totalMemoryBytes: Math.floor(totalmem() * 0.8),
-  waiting: 128,
-  tasks: 100,
-  keptOutputBytes: MIB,
-  readableOutputBytes: 256 * MIB,
-  totalOutputBytes: Math.min(4096 * MIB, Math.floor(freeBytes(tmpdir()) / 2)),
-};
 
 /** A worker needs at least this to start. Its own file descriptors are numbered from 64 on. */
 const MINIMUM: Readonly<Record<string, number>> = { memoryBytes: 64 * MIB, processes: 3, openFiles: 96, branches: 0 };
@@ -108,8 +77,9 @@ export function checkLimits(limits: Partial<Limits> = {}): void {
   }
 }
 
-export function checkExecuteOptions(code: unknown, { timeoutMs, env }: ExecuteOptions): void {
+export function checkExecuteOptions(code: unknown, { id, timeoutMs, env }: ExecuteOptions): void {
   if (typeof code !== "string") throw new TypeError(`Cannot execute a ${typeof code}: code must be a string`);
+  if (id !== undefined) checkWorkId(id);
   checkDuration("timeoutMs", timeoutMs);
   if (env !== undefined) checkEnvironment(env);
 }

@@ -1,7 +1,7 @@
 // Converts the outcome of an execution into the result for its caller.
 
 import type { WorkerExit } from "../environments/environment.ts";
-import { REPLExecutionError } from "../errors.ts";
+import { ResultViewer, type Result as PublicResult } from "../api/result-view.ts";
 import type { Outcome } from "../kernel/outcome.ts";
 import type { PrintedOutput } from "../output/printed-output.ts";
 import type {
@@ -29,8 +29,13 @@ export interface ResultContext {
   readonly displays: Displays;
 }
 
-/** Plain data, and `unwrap` for callers that prefer exceptions. */
-export class Result implements ExecutionResult {
+/** No outcome: the execution was cancelled before it started. */
+export function createResult(context: ResultContext, outcome?: Outcome): PublicResult {
+  return new Result(context, outcome) as unknown as PublicResult; // the verdict decides which fields are set, by the status
+}
+
+/** One class for all results, so that they have one shape. Its name is what `console.log` shows. */
+class Result extends ResultViewer {
   readonly status: ExecutionStatus;
   readonly stdout: string = "";
   readonly stderr: string = "";
@@ -49,8 +54,8 @@ export class Result implements ExecutionResult {
   readonly durationMs: number = 0;
   readonly usage: Usage = NO_USAGE;
 
-  /** No outcome: the execution was cancelled before it started. */
   constructor({ execution, epoch, displays }: ResultContext, outcome?: Outcome) {
+    super();
     const verdict = toVerdict(outcome);
     this.status = verdict.status;
     this.state = verdict.state;
@@ -79,16 +84,17 @@ export class Result implements ExecutionResult {
         ? truncated
         : { ...truncated, ...(value && { value }), ...(cut && { displays: cut }) };
   }
-
-  /** The result itself when its status is `ok`; otherwise throws a REPLExecutionError. */
-  unwrap(): this {
-    if (this.status !== "ok") throw new REPLExecutionError(this);
-    return this;
-  }
 }
 
-type Verdict = Pick<ExecutionResult, "status" | "state"> &
-  Partial<Pick<ExecutionResult, "value" | "error" | "reason" | "exitCode">> & { readonly incomplete?: boolean };
+interface Verdict {
+  readonly status: ExecutionStatus;
+  readonly state: StateAfter;
+  readonly value?: MimeBundle;
+  readonly error?: ExecutionError;
+  readonly incomplete?: boolean;
+  readonly reason?: InterruptReason;
+  readonly exitCode?: number;
+}
 
 const NO_USAGE: Usage = { cpuMs: 0, peakMemoryBytes: 0 };
 const NEVER_STARTED: Verdict = { status: "interrupted", reason: "cancelled", state: "kept" };

@@ -9,7 +9,7 @@ import type { KernelListener } from "../kernel/listeners.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import type { HistoryEntry } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";
-import type { LoadReport } from "../protocol/session-manifest.ts";
+import type { LoadReport, SaveReport } from "../protocol/session-manifest.ts";
 import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
 import type { Checkpoint, NamespaceSummary, SessionInfo, StdlibState } from "../protocol/sessions.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
@@ -23,7 +23,7 @@ import { Kernels } from "./kernels/kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions, type OperationOptions } from "./options.ts";
 import { Executor, type ExecutorSettings } from "./execution/executor.ts";
 import { SessionTasks } from "./session-tasks.ts";
-import type { SaveReport } from "./state/save-state.ts";
+import type { GetOptions, TakePiece } from "./state/get-variable.ts";
 import type { VariableValue } from "./state/set-variable.ts";
 import { StateOperations, type Restoring, type StateSettings } from "./state/state-operations.ts";
 
@@ -48,6 +48,8 @@ const CLOSE_LIMIT_MS = 250;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
+  /** As ISO 8601 has it. With the id, it names one session: a later one may have the same id. */
+  readonly createdAt = new Date().toISOString();
   /** The files in its working directory. Never waits for an execution. */
   readonly files: Files;
   /** Used by the runtime. */
@@ -57,7 +59,6 @@ export class Session implements AsyncDisposable {
   readonly #history = new History();
   readonly #executor: Executor;
   readonly #state: StateOperations;
-  readonly #createdAt = new Date();
   readonly #registry: SessionRegistry;
   readonly #inspector: Inspector;
   #idleTimer: IdleTimer | undefined;
@@ -124,6 +125,20 @@ export class Session implements AsyncDisposable {
   /** Queues the setting of a variable. Throws a TypeError or RangeError at once for an invalid name or value. */
   set(name: string, value: VariableValue, options: OperationOptions = {}): Promise<void> {
     return this.#state.set(name, value, options);
+  }
+
+  /**
+   * Queues the reading of a variable. Rejects with a VariableNotFoundError, or a SessionStateError for a value that is not of this kind or
+   * too large. Throws a TypeError or RangeError at once for an invalid name or option.
+   */
+  get(name: string, options: GetOptions = {}): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    return this.getInto(name, (piece) => pieces.push(Buffer.from(piece)), options).then(() => Buffer.concat(pieces));
+  }
+
+  /** As `get`, in pieces. When it rejects, what was taken is incomplete. */
+  getInto(name: string, take: TakePiece, options: GetOptions = {}): Promise<void> {
+    return this.#state.get(name, take, options);
   }
 
   /** Saves every variable that can be saved. A file at the path is replaced once all is written. */
@@ -220,7 +235,7 @@ export class Session implements AsyncDisposable {
       id: this.id,
       environment: this.#settings.environment.name,
       state: this.#executor.state,
-      createdAt: this.#createdAt.toISOString(),
+      createdAt: this.createdAt,
       lastExecutedAt: lastExecutedAt === undefined ? null : new Date(lastExecutedAt).toISOString(),
       executionCount: this.#executor.count,
       waiting: this.#executor.waiting,
@@ -232,6 +247,11 @@ export class Session implements AsyncDisposable {
 
   get state(): SessionInfo["state"] {
     return this.#executor.state;
+  }
+
+  /** Throws SessionClosedError. */
+  checkOpen(): void {
+    this.#executor.checkOpen();
   }
 
   get epoch(): number {
@@ -251,7 +271,7 @@ export class Session implements AsyncDisposable {
 
   /** Its current memory use. Null: not known. */
   usage(): Promise<SandboxUsage | null> {
-    return this.#executor.kernels.usage();
+    return this.#executor.activeWork.during(() => this.#executor.kernels.usage());
   }
 
   /** Frees memory: drops older checkpoints; if there are none, ends the tasks; else kills the worker. */
@@ -283,13 +303,13 @@ export class Session implements AsyncDisposable {
 
   /** Ends everything in the session and returns its final statistics. Idempotent. */
   close(why = "it was closed"): Promise<SessionInfo> {
-    this.#closing ??= this.#close(why, CLOSE_LIMIT_MS);
+    this.#closing ??= this.#executor.activeWork.during(() => this.#close(why, CLOSE_LIMIT_MS));
     return this.#closing;
   }
 
   /** Closes it without waiting for final statistics. */
   async discard(why = "it was closed"): Promise<void> {
-    this.#closing ??= this.#close(why, 0);
+    this.#closing ??= this.#executor.activeWork.during(() => this.#close(why, 0));
     await this.#closing;
   }
 

@@ -2,6 +2,7 @@
 
 import { LimitExceededError, SessionClosedError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
+import { ClosedSessions } from "./closed-sessions.ts";
 import { TotalMemory } from "./kernels/total-memory.ts";
 import { Session, type SessionRegistry, type SessionNames, type SessionSettings } from "./session.ts";
 import type { Restoring } from "./state/state-operations.ts";
@@ -15,11 +16,14 @@ export interface SessionsObserver {
 
 export class Sessions {
   observer: SessionsObserver | undefined;
+  readonly closed = new ClosedSessions();
   readonly #live = new Map<string, Session>();
   /** Ids of sessions that are being opened. */
   readonly #opening = new Set<string>();
   /** By id: what concurrent callers of `obtain` share. */
   readonly #obtaining = new Map<string, Promise<Session>>();
+  readonly #numbers = new WeakMap<Session, number>();
+  #lastNumber = 0;
   readonly #limit: number;
   readonly memory: TotalMemory;
   readonly #ids: IdStyle;
@@ -28,7 +32,9 @@ export class Sessions {
 
   readonly #registry: SessionRegistry = {
     onClosing: (session, why) => {
-      if (this.#live.delete(session.id)) this.observer?.onClosing(session, why);
+      if (!this.#live.delete(session.id)) return;
+      this.closed.add(session, why);
+      this.observer?.onClosing(session, why);
     },
     admit: (id, open) => this.#admitFork(id, open),
   };
@@ -52,6 +58,12 @@ export class Sessions {
     return this.#live.get(id);
   }
 
+  /** Later ones have larger numbers, also across restarts of the host. */
+  numberOf(session: Session): number {
+    return this.#numbers.get(session) ?? 0;
+  }
+
+  /** The oldest first. */
   list(): readonly Session[] {
     return [...this.#live.values()];
   }
@@ -87,6 +99,8 @@ export class Sessions {
       await this.memory.admit(`open session '${own}'`);
       const session = await open({ id: own, executionPrefix });
       this.#live.set(own, session);
+      this.#lastNumber = Math.max(this.#lastNumber + 1, Date.now() * 1000);
+      this.#numbers.set(session, this.#lastNumber);
       this.observer?.onOpened(session);
       return session;
     } finally {

@@ -4,6 +4,7 @@
 // to the task, and `cancel()` ends them. A task that was stopped is over only when none of its processes is left.
 
 import { posix } from "node:path";
+import { checkInput } from "../api/checks/check-shell.ts";
 import type { Program, ProgramExit, ProgramListener, ProgramUsage, Sandbox } from "../environments/environment.ts";
 import { TaskStateError } from "../errors.ts";
 import type { OutputLimits } from "../output/output-log.ts";
@@ -11,9 +12,10 @@ import { Transcript, type Stamp } from "../output/transcript.ts";
 import type { OutputStream, Usage } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
+import type { ActiveWork } from "../util/async/active-work.ts";
 import { onAbort } from "../util/async/on-abort.ts";
 import { PausableTimer } from "../util/async/pausable-timer.ts";
-import { checkInput, type ShellOptions } from "./shell-options.ts";
+import type { ShellOptions } from "./shell-options.ts";
 import { waitFor } from "../util/async/wait-for.ts";
 import { isOver, toInfo, type TaskBase } from "./task.ts";
 
@@ -39,6 +41,7 @@ export interface ShellTaskSettings {
   readonly stdin: NonNullable<ShellOptions["stdin"]>;
   readonly signal: AbortSignal | undefined;
   readonly outputLimits: OutputLimits;
+  readonly activeWork: ActiveWork;
   /** Rejects when there is no sandbox. */
   readonly lease: (task: ShellTask) => Promise<SandboxLease>;
 }
@@ -57,6 +60,7 @@ export class ShellTask extends Transcript<TaskEvent> implements TaskBase, Progra
   readonly sessionId: SessionId;
   readonly command: string;
   readonly ended: Promise<void>;
+  readonly #activeWork: ActiveWork;
   readonly #startedAt = Date.now();
   readonly #gone: Promise<void>;
   #status: TaskStatus = "running";
@@ -87,6 +91,7 @@ export class ShellTask extends Transcript<TaskEvent> implements TaskBase, Progra
     this.id = settings.id;
     this.command = settings.command;
     this.sessionId = settings.sessionId;
+    this.#activeWork = settings.activeWork;
     this.#isInputOpen = settings.stdin === "open";
     this.ended = new Promise((resolve) => {
       this.#onEnd = resolve;
@@ -124,7 +129,7 @@ export class ShellTask extends Transcript<TaskEvent> implements TaskBase, Progra
 
   /** Updates `info().usage` while it runs. */
   async measure(): Promise<Usage> {
-    const usage = await this.#program?.measure();
+    const usage = await this.#activeWork.during(async () => this.#program?.measure());
     if (usage) this.#recordUsage(usage);
     return this.#usage;
   }
@@ -145,9 +150,9 @@ export class ShellTask extends Transcript<TaskEvent> implements TaskBase, Progra
     if (program === undefined) this.#markGone(); // it never started
     else {
       program.askToEnd();
-      this.#killTimer ??= setTimeout(() => program.kill(), GRACE_MS);
+      this.#killTimer ??= setTimeout(() => program.kill(), GRACE_MS).unref();
     }
-    await this.#gone;
+    await this.#activeWork.during(() => this.#gone);
   }
 
   /** Sets the status to report when it ends. The first one counts. */

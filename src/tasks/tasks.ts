@@ -1,12 +1,14 @@
 // The running and recently finished tasks of one runtime, by id.
 //
 // Finished tasks are kept for an hour, within limits on their number and output. A task whose command left processes running counts as
-// finished, and is kept at least as long as they live, within the same limits.
+// finished, and is kept at least as long as they live, within the same limits. Running tasks keep the process alive.
 
-import { LimitExceededError, TaskNotFoundError } from "../errors.ts";
+import { IdReusedError, LimitExceededError, TaskNotFoundError } from "../errors.ts";
 import type { OutputLimits } from "../output/output-log.ts";
 import type { TaskId } from "../protocol/ids.ts";
+import type { ActiveWork } from "../util/async/active-work.ts";
 import { type Adoptable, ExecutionTask } from "./execution-task.ts";
+import { fingerprintOf, type ShellRequest } from "./fingerprint.ts";
 import { type Followable, RunTask } from "./run-task.ts";
 import { ShellTask, type ShellTaskSettings } from "./shell-task.ts";
 
@@ -27,16 +29,27 @@ export interface TasksLimits {
 export class Tasks {
   readonly #limits: TasksLimits;
   readonly #makeId: () => TaskId;
+  readonly #activeWork: ActiveWork;
   readonly #running = new Set<Task>();
   /** In the order in which they ended, with the time. */
   readonly #finished = new Map<Task, number>();
   readonly #byId = new Map<string, Task>();
+  /** Of commands whose callers chose an id. */
+  readonly #fingerprints = new WeakMap<Task, string>();
+  readonly #numbers = new WeakMap<Task, number>();
+  #lastNumber = 0;
   readonly #adopted = new WeakMap<Adoptable, ExecutionTask>();
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(limits: TasksLimits, makeId: () => TaskId) {
+  constructor(limits: TasksLimits, makeId: () => TaskId, activeWork: ActiveWork) {
     this.#limits = limits;
-    this.#makeId = makeId;
+    this.#makeId = () => {
+      let id: TaskId;
+      do id = makeId();
+      while (this.#byId.has(id)); // a caller may have chosen it
+      return id;
+    };
+    this.#activeWork = activeWork;
   }
 
   /** Throws TaskNotFoundError. */
@@ -46,15 +59,35 @@ export class Tasks {
     return task;
   }
 
+  /** Later ones have larger numbers, also across restarts of the host. */
+  numberOf(task: Task): number {
+    return this.#numbers.get(task) ?? 0;
+  }
+
   /** In the order in which they started. */
   list(): readonly Task[] {
     return [...this.#byId.values()];
   }
 
-  /** Throws LimitExceededError when too many run. */
-  shell(settings: Omit<ShellTaskSettings, "id">): ShellTask {
+  /** The command that was started with this id. Undefined: none was. Throws IdReusedError where the id names other work. */
+  started(id: string, request: ShellRequest): ShellTask | undefined {
+    const task = this.#byId.get(id);
+    if (task === undefined) return undefined;
+    if (task.kind === "shell" && this.#fingerprints.get(task) === fingerprintOf(request)) return task;
+    throw new IdReusedError({ id, kind: "task" });
+  }
+
+  /** With an id that is known: the task that it names. Throws IdReusedError, and LimitExceededError when too many run. */
+  shell({
+    id,
+    ...settings
+  }: Omit<ShellTaskSettings, "id" | "activeWork"> & { readonly id?: TaskId | undefined }): ShellTask {
+    const known = id === undefined ? undefined : this.started(id, settings);
+    if (known !== undefined) return known;
     this.#checkNotFull();
-    return this.#add(new ShellTask({ ...settings, id: this.#makeId() }));
+    const task = this.#add(new ShellTask({ ...settings, id: id ?? this.#makeId(), activeWork: this.#activeWork }));
+    if (id !== undefined) this.#fingerprints.set(task, fingerprintOf(settings));
+    return task;
   }
 
   /** A task for an execution, running or ended. The same one for the same execution. */
@@ -94,12 +127,16 @@ export class Tasks {
 
   #add<T extends Task>(task: T): T {
     this.#byId.set(task.id, task);
+    this.#lastNumber = Math.max(this.#lastNumber + 1, Date.now() * 1000);
+    this.#numbers.set(task, this.#lastNumber);
     this.#running.add(task);
+    this.#activeWork.enter();
     void task.ended.then(() => this.#finish(task));
     return task;
   }
 
   #finish(task: Task): void {
+    this.#activeWork.leave();
     if (!this.#running.delete(task)) return;
     this.#finished.set(task, Date.now());
     this.#sweep();

@@ -4,23 +4,33 @@ import { constants } from "node:fs";
 import { open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { z } from "zod";
+import type { Signal } from "../api/web-types.ts";
 import { REPLSecurityError } from "../errors.ts";
 import { trimBrokenEnd } from "../util/text/utf8.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
+/** The part of a result that the tool passes on. */
 interface ExecuteResult {
+  /** As in the result of an execution. */
   readonly status: string;
+  /** What the code printed. */
   readonly stdout: string;
+  /** What the code printed on standard error. */
   readonly stderr: string;
+  /** The last bare expression, by MIME type. */
   readonly value?: Readonly<Record<string, string>>;
-  readonly error?: { readonly traceback: string };
+  /** The exception that ended it. */
+  readonly error?: {
+    /** As Python prints it. */
+    readonly traceback: string;
+  };
 }
 
 /** Runs Python in a session that exists for the call only. */
 export function executeCode(
-  execute: (code: string, options: { timeoutMs: number; signal: AbortSignal }) => Promise<ExecuteResult>,
+  execute: (code: string, options: { readonly timeoutMs: number; readonly signal: Signal }) => Promise<ExecuteResult>,
 ): Tool {
   return defineTool({
     name: "execute_code",

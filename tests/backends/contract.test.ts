@@ -4,7 +4,7 @@ import type { Backend } from "../../src/backends/backend.ts";
 import { openBackend } from "../../src/backends/open-backend.ts";
 import { LanguageModelBackend } from "../../src/backends/providers/language-model-backend.ts";
 import { ScriptedBackend } from "../../src/backends/scripted/scripted.ts";
-import type { ScriptedAnswer } from "../../src/backends/scripted/scripted.ts";
+import type { ScriptedAnswer } from "../../src/backends/scripted/script.ts";
 import { openMockProvider } from "../fixtures/mock-provider.ts";
 import type { MockReply } from "../fixtures/mock-provider.ts";
 import { describeBackend } from "./describe-backend.ts";

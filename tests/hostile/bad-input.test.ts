@@ -1,7 +1,7 @@
 // Whatever is passed as code: the result is clear, and the session still answers afterwards.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRuntime, type ExecutionResult, type Runtime } from "../../src/index.ts";
+import { openRuntime, type ExecutionResult, type Runtime } from "../internals.ts";
 import { python } from "./machine.ts";
 
 const MIB = 2 ** 20;

@@ -1,7 +1,7 @@
 // Runs one probe of the corpus in its own session and describes what did not hold.
 
 import { existsSync } from "node:fs";
-import { REPLSecurityError, type Result, type Runtime, type Session, type SessionOptions } from "../../src/index.ts";
+import { REPLSecurityError, type Result, type Runtime, type Session, type SessionOptions } from "../internals.ts";
 import { TerminalFilter } from "../../src/util/text/terminal-text.ts";
 import { comesTrue, descendantsOf, processesWith, proportionalBytes } from "./machine.ts";
 

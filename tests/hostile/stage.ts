@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { openRuntime, type RuntimeOptions } from "../../src/index.ts";
+import { openRuntime, type RuntimeOptions } from "../internals.ts";
 import { openCanaries, type Canaries } from "./canaries.ts";
 import { python } from "./machine.ts";
 import { judge, type Corpus, type Probe, type Stage } from "./probe.ts";

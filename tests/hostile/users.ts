@@ -4,7 +4,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Session } from "../../src/index.ts";
+import type { Session } from "../internals.ts";
 import { comesTrue, parentOf, processesWith, python } from "./machine.ts";
 import { uniqueSleep } from "./probe.ts";
 

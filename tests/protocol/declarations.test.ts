@@ -9,7 +9,7 @@ type Printer = (
   options: { readonly nameOf: (schema: unknown) => string | undefined; readonly isCommented: boolean },
 ) => string;
 
-const script = new URL("../../scripts/schema-to-typescript.mjs", import.meta.url).href;
+const script = new URL("../../scripts/declarations/schema-to-typescript.mjs", import.meta.url).href;
 const { toTypeScript } = (await import(script)) as { readonly toTypeScript: Printer };
 
 const cut = z.object({ total: z.int() }).meta({ id: "Cut", description: "How much was left out" });
@@ -33,6 +33,7 @@ test("an object becomes an interface with comments, exact optional fields and na
     .describe("An example */");
   expect(toTypeScript("Example", schema, options)).toBe(`/** An example *\\/. */
 export interface Example {
+    /** Which kind it is. */
     readonly type: "a";
     /** Null while it runs. */
     readonly status: ("ok" | "error") | null;
@@ -54,8 +55,10 @@ export interface Example {
 test("a union becomes a type", () => {
   const schema = z.discriminatedUnion("type", [z.object({ type: z.literal("a") }), z.object({ type: z.literal("b") })]);
   expect(toTypeScript("Either", schema, options)).toBe(`export type Either = {
+    /** Which kind it is. */
     readonly type: "a";
 } | {
+    /** Which kind it is. */
     readonly type: "b";
 };`);
 });

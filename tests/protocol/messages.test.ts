@@ -84,6 +84,7 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
           code,
           env: message["env"] as undefined,
           name: message["name"] as undefined,
+          apart: message["apart"] as undefined,
         },
         bytes,
       );
@@ -103,6 +104,7 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
     case "signature":
       return toCommandMessage(id, message as unknown as HostQuestion);
     case "set":
+    case "get":
     case "stdlib":
     case "stdlib-add":
       return toCommandMessage(id, message as unknown as HostCommand);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../src/index.ts";
+import type { Runtime } from "../internals.ts";
 import { openTestRuntime } from "../open.ts";
 import { code, isEnd, questionOf, type ScriptFunction, scripted, stepOf, watch } from "./scripting.ts";
 

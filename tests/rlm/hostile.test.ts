@@ -1,7 +1,7 @@
 // Misbehaving models and code: a run survives them, reports what happened, and continues.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Runtime } from "../../src/index.ts";
+import { type Runtime } from "../internals.ts";
 import { openTestRuntime } from "../open.ts";
 import { code, isEnd, questionOf, type ScriptFunction, scripted, stepOf, watch } from "./scripting.ts";
 

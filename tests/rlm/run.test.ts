@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineTool, type RLM, type RLMOptions, type RunEvent, type Runtime } from "../../src/index.ts";
+import { defineTool, type RLM, type RLMOptions, type RunEvent, type Runtime } from "../internals.ts";
 import { z } from "zod";
 import { openTestRuntime } from "../open.ts";
 import { code, scripted, type Script } from "./scripting.ts";
@@ -36,6 +36,24 @@ describe("a run", () => {
     expect(kinds).toEqual(["run-start", "node-start", ...step, ...step, "node-end", "run-end"]);
     const end = seen.find((event) => event.type === "step-end");
     expect(end?.type === "step-end" && end.observation).toBe("Output of block 1:\naaa\n→ 2");
+  });
+
+  test("records what code prints on both streams in that order, and shows it to the model so", async () => {
+    const alternate = "import sys\nfor i in range(4): print(i, file=(sys.stdout, sys.stderr)[i % 2])";
+    const seen = await collect(ask([code(alternate), code("FINAL('x')")]).run({ query: "?", context: "c" }));
+    const printed = seen.flatMap((event) => (event.type === "output-delta" ? [[event.stream, event.text]] : []));
+    expect(printed).toEqual([
+      ["stdout", "0\n"],
+      ["stderr", "1\n"],
+      ["stdout", "2\n"],
+      ["stderr", "3\n"],
+    ]);
+    const recorded = seen.find((event) => event.type === "code-end");
+    expect(recorded?.type === "code-end" && recorded.order).toEqual(
+      printed.map(([stream]) => ({ stream, characters: 2 })),
+    );
+    const end = seen.find((event) => event.type === "step-end");
+    expect(end?.type === "step-end" && end.observation).toBe("Output of block 1:\n0\n1\n2\n3");
   });
 
   test("is followed from any cursor, while it runs and afterwards", async () => {
@@ -159,7 +177,7 @@ describe("a run", () => {
     const seen: string[] = [];
     const run = ask([code("SUBMIT(total='many')"), code("SUBMIT(total=3)")]).run({
       query: "?",
-      outputSchema: z.object({ total: z.int() }),
+      schema: z.object({ total: z.int() }),
     });
     for await (const event of run) if (event.type === "step-end") seen.push(event.observation);
     expect((await run.result).data).toEqual({ total: 3 });

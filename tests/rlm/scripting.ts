@@ -7,7 +7,7 @@ import {
   type RunRequest,
   type Runtime,
   ScriptedBackend,
-} from "../../src/index.ts";
+} from "../internals.ts";
 import type { RunResult } from "../../src/protocol/runs.ts";
 
 export type Script = ConstructorParameters<typeof ScriptedBackend>[0];

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import type { RunEvent, Runtime } from "../../src/index.ts";
+import type { RunEvent, Runtime } from "../internals.ts";
 import { Folder } from "../config/folder.ts";
 import { openTestRuntime } from "../open.ts";
 

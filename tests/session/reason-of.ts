@@ -1,4 +1,4 @@
-import { FileError } from "../../src/index.ts";
+import { FileError } from "../internals.ts";
 
 /** Why a file operation failed: the reason of its FileError, or another error. */
 export const reasonOf = (work: Promise<unknown>): Promise<unknown> =>

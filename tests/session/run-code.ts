@@ -1,4 +1,4 @@
-import type { ExecuteOptions, Result, Session, SessionEvent } from "../../src/index.ts";
+import type { ExecuteOptions, Result, Session, SessionEvent } from "../internals.ts";
 
 export async function run(session: Session, code: string, options: ExecuteOptions = {}): Promise<Result> {
   return session.execute(code, options).result;

@@ -11,7 +11,7 @@ import {
   SessionExistsError,
   SessionNotFoundError,
   type Runtime,
-} from "../../src/index.ts";
+} from "../internals.ts";
 import { openTestRuntime } from "../open.ts";
 import { run, until } from "./run-code.ts";
 
@@ -304,7 +304,7 @@ describe("the lifetime of a session", () => {
     expect(() => session.execute("1", { env: { "A=B": "x" } })).toThrow(RangeError);
     await expect(runtime.openSession({ id: "../x" })).rejects.toThrow(RangeError);
     await expect(runtime.openSession({ cwd: "/nowhere" })).rejects.toThrow(/nowhere/);
-    await expect(runtime.openSession({ environment: "moon" as never })).rejects.toThrow(EnvironmentUnavailableError);
+    await expect(runtime.openSession({ environment: "moon" })).rejects.toThrow(EnvironmentUnavailableError);
     await expect(runtime.openSession({ mounts: [{ path: "/etc", mode: "ro" }] })).rejects.toThrow(REPLSecurityError);
   });
 
@@ -343,5 +343,16 @@ describe("the lifetime of a session", () => {
     });
     expect(await runtime.execute("x = 1")).toMatchObject({ status: "ok" });
     expect((await runtime.execute("x")).error?.name).toBe("NameError");
+  });
+
+  test("an execution has the id that its caller chose", async () => {
+    const session = await runtime.openSession();
+    const execution = session.execute("print(1)", { id: "my.work_1" });
+    expect([execution.id, (await execution.result).executionId]).toEqual(["my.work_1", "my.work_1"]);
+    expect(session.output("my.work_1")?.bytes.toString()).toBe("1\n");
+    expect((await runtime.execute("1", { id: "one-off" })).executionId).toBe("one-off");
+    for (const id of ["", ".x", "a/b", 'a"b', "a".repeat(129)])
+      expect(() => session.execute("1", { id }), id).toThrow(RangeError);
+    await session.close();
   });
 });

@@ -1,6 +1,6 @@
 // Observes tasks from tests: what a command has printed, and which processes are alive.
 
-import type { Session, ShellTask } from "../../src/index.ts";
+import type { Session, ShellTask } from "../internals.ts";
 import { valueOf } from "../open.ts";
 
 /** Resolves when the task has printed this. */

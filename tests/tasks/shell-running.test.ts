@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../src/index.ts";
+import type { Runtime } from "../internals.ts";
 import { openTestRuntime, valueOf } from "../open.ts";
 import { comesToRest, printed, processesIn } from "./observe-task.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, TaskEvent } from "../../src/index.ts";
+import type { Runtime, TaskEvent } from "../internals.ts";
 import { openTestRuntime, valueOf, workFolderOf } from "../open.ts";
 import { printed } from "./observe-task.ts";
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LimitExceededError, type Runtime, TaskNotFoundError, TaskStateError } from "../../src/index.ts";
+import { LimitExceededError, type Runtime, TaskNotFoundError, TaskStateError } from "../internals.ts";
 import { SpillFiles } from "../../src/output/spill-file.ts";
 import type { SessionId, TaskId } from "../../src/protocol/ids.ts";
 import { Tasks } from "../../src/tasks/tasks.ts";
+import { ActiveWork } from "../../src/util/async/active-work.ts";
 import { openTestRuntime } from "../open.ts";
 
 let runtime: Runtime;
@@ -101,10 +102,11 @@ describe("finished tasks", () => {
   let made = 0;
   function makeTasks(limits: Partial<ConstructorParameters<typeof Tasks>[0]>) {
     const usual = { running: 100, finished: 1000, finishedBytes: 1e9, keptMs: 3_600_000, output: outputLimits };
-    return new Tasks({ ...usual, ...limits }, () => {
+    const makeId = (): TaskId => {
       made += 1;
       return `t${made}` as TaskId;
-    });
+    };
+    return new Tasks({ ...usual, ...limits }, makeId, new ActiveWork());
   }
   /** A task that cannot start finishes at once. */
   async function finish(tasks: Tasks, text = ""): Promise<string> {

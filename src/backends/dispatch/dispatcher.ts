@@ -5,6 +5,7 @@
 //
 // A call does not throw: its usage has to be paid for however it ended, so the outcome has both the error and the usage.
 
+import type { DispatchOptions } from "../../api/local.ts";
 import { BackendConnectionError } from "../../errors.ts";
 import { checkCount } from "../../util/check-number.ts";
 import type { Backend, BackendRequest } from "../backend.ts";
@@ -14,17 +15,7 @@ import { ModelSlots } from "./model-slots.ts";
 import { Attempt } from "./attempt.ts";
 import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
 
-export interface DispatcherOptions {
-  /** Requests in flight, of all models together. Default: 64. */
-  readonly maxInFlight?: number;
-  /** Of one model of one backend. Default: 64. */
-  readonly maxPerModel?: number;
-  /** Attempts per call, the first one included. Default: 4. */
-  readonly maxTries?: number;
-  /** The longest that one call waits between its attempts, all together. Default: 120 s. */
-  readonly maxWaitMs?: number;
-  /** Before the second attempt; it doubles each time, up to 30 s. Default: 500 ms. */
-  readonly firstDelayMs?: number;
+export interface DispatcherOptions extends DispatchOptions {
   readonly clock?: Clock;
   /** Jitter from 0 to 1; a delay is between half and all of its nominal value. Default: `Math.random`. */
   readonly random?: () => number;

@@ -2,40 +2,83 @@
 //
 // The types are structural, so that neither we nor a user's types depend on a version of the AI SDK.
 
+import type { Signal } from "../../api/web-types.ts";
+
 /** For example `google("gemini-2.5-pro")`. Versions 2 to 4 of its specification are known. */
 export interface LanguageModel {
+  /** The version of the specification that it follows. */
   readonly specificationVersion: "v2" | "v3" | "v4";
   /** For example `google.generative-ai`. */
   readonly provider: string;
+  /** For example `gemini-2.5-pro`. */
   readonly modelId: string;
-  doStream(options: LanguageModelCall): PromiseLike<{ readonly stream: LanguageModelStream }>;
+  /** Answers one request as a stream. */
+  doStream(options: LanguageModelCall): PromiseLike<{
+    /** The parts of the answer. */
+    readonly stream: LanguageModelStream;
+  }>;
 }
 
 /** A ReadableStream. Its parts are checked as they are read. */
 export interface LanguageModelStream {
+  /** A reader of its parts. */
   getReader(): {
-    read(): PromiseLike<{ done: boolean; value?: unknown }>;
+    /** The next part. */
+    read(): PromiseLike<{
+      /** Whether there are no more. */
+      done: boolean;
+      /** The part. */
+      value?: unknown;
+    }>;
+    /** Ends the stream. */
     cancel(reason?: unknown): PromiseLike<void>;
   };
 }
 
+/** A part of a message. */
 type TextPart = { type: "text"; text: string };
 
 /** Options for one provider, under its name. */
 type ProviderOptions = Record<string, Record<string, string | { type: string }>>;
 
+/** One message of the prompt. */
 export type LanguageModelMessage = (
-  | { role: "system"; content: string }
-  | { role: "user" | "assistant"; content: TextPart[] }
-) & { providerOptions?: ProviderOptions };
-
-export interface LanguageModelCall {
-  prompt: LanguageModelMessage[];
-  maxOutputTokens?: number;
-  temperature?: number;
-  responseFormat?: { type: "json"; schema: Record<string, unknown> };
+  | {
+      /** Who says it. */
+      role: "system";
+      /** Its text. */
+      content: string;
+    }
+  | {
+      /** Who says it. */
+      role: "user" | "assistant";
+      /** Its parts. */
+      content: TextPart[];
+    }
+) & {
+  /** For the provider alone. */
   providerOptions?: ProviderOptions;
-  abortSignal?: AbortSignal;
+};
+
+/** What a model object is called with. */
+export interface LanguageModelCall {
+  /** The conversation. */
+  prompt: LanguageModelMessage[];
+  /** Limit on the answer. */
+  maxOutputTokens?: number;
+  /** Absent: the provider's default. */
+  temperature?: number;
+  /** The form of the answer. Absent: text. */
+  responseFormat?: {
+    /** JSON. */
+    type: "json";
+    /** Its JSON Schema. */
+    schema: Record<string, unknown>;
+  };
+  /** For the provider alone. */
+  providerOptions?: ProviderOptions;
+  /** Aborting ends the request. */
+  abortSignal?: Signal;
 }
 
 /**

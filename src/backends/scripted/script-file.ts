@@ -8,7 +8,8 @@ import { open } from "node:fs/promises";
 import { z } from "zod";
 import { BackendConnectionError } from "../../errors.ts";
 import type { Backend, BackendPart, BackendRequest } from "../backend.ts";
-import { ScriptedBackend, type Script, type ScriptedAnswer } from "./scripted.ts";
+import type { Script, ScriptedAnswer } from "./script.ts";
+import { ScriptedBackend } from "./scripted.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 

@@ -2,43 +2,16 @@
 //
 // Deterministic. Without a configured delay it uses neither timers nor sockets.
 
-import { BackendConnectionError, type BackendFault } from "../../errors.ts";
+import { BackendConnectionError } from "../../errors.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
-import type { FinishReason, ReportedUsage } from "../../protocol/usage.ts";
+import type { ReportedUsage } from "../../protocol/usage.ts";
 import { sleep } from "../dispatch/clock.ts";
-import type { Backend, BackendPart, BackendRequest } from "../backend.ts";
-
-/** Everything is optional; `{}` is an answer without text. */
-export interface ScriptedAnswer {
-  readonly text?: string;
-  readonly reasoning?: string;
-  /** Default: estimated at four bytes to a token. Null: not reported. */
-  readonly usage?: Partial<ReportedUsage> | null;
-  /** Before the first part. Default: 0. */
-  readonly delayMs?: number;
-  /** Thrown after the text. */
-  readonly error?: ScriptedFault | Error;
-  /** Default: `stop`. */
-  readonly finishReason?: FinishReason;
-}
-
-export interface ScriptedFault {
-  readonly fault: BackendFault;
-  readonly why?: string;
-  readonly status?: number;
-  /** Default: false. */
-  readonly retryable?: boolean;
-  readonly retryAfterMs?: number;
-}
-
-/** `n` counts the calls of this backend from 0. */
-export type Script = (request: BackendRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
-
-export type ScriptedReply = string | ScriptedAnswer;
+import type { BackendPart, BackendRequest } from "../backend.ts";
+import type { Script, ScriptedAnswer, ScriptedBackend as Contract, ScriptedFault, ScriptedReply } from "./script.ts";
 
 const DELTA_CHARACTERS = 24;
 
-export class ScriptedBackend implements Backend {
+export class ScriptedBackend implements Contract {
   readonly name: string;
   readonly sharesSignals = true;
   readonly #script: Script;

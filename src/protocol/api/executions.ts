@@ -2,11 +2,11 @@
 
 import { z } from "zod";
 import { executionResult, historyEntry, outputStream } from "../execution.ts";
-import { executionId, sessionId } from "../id-schemas.ts";
+import { executionId, newWorkId, sessionId } from "../id-schemas.ts";
 import type { Shape } from "../shape.ts";
-import { variableList } from "../variables.ts";
 import { durationMs, environmentVariables, wholeNumber } from "./parameters.ts";
 import { problemSummary } from "./problem.ts";
+import { openSessionBody } from "./sessions.ts";
 
 const MAX_TIMEOUT_SECONDS = 86_400;
 
@@ -27,6 +27,9 @@ export const interpreterBody = z
 
 export const executeBody = z
   .strictObject({
+    id: newWorkId
+      .optional()
+      .describe("The id of the execution. A repeated request with the same id starts nothing. Default: a random id"),
     code: z.string(),
     timeoutMs: durationMs.optional().describe("Limit on the running time. Null: no limit. Default: 55,000"),
     env: environmentVariables.optional().describe("Environment variables for this execution only"),
@@ -44,14 +47,13 @@ export const executeBody = z
   .meta({ id: "ExecuteRequest" });
 export type ExecuteBody = Shape<typeof executeBody>;
 
-export const executeAnswer = executionResult
-  .extend({
-    variables: variableList
-      .nullable()
-      .exactOptional()
-      .describe("If requested. Null: the session has closed since, or does not answer"),
+export const oneOffBody = z
+  .strictObject({
+    ...executeBody.omit({ variables: true }).shape,
+    ...openSessionBody.pick({ environment: true, cwd: true, argv: true, limits: true, includeStdlib: true }).shape,
   })
-  .meta({ id: "ExecuteAnswer" });
+  .meta({ id: "OneOffRequest" });
+export type OneOffBody = Shape<typeof oneOffBody>;
 
 export const execution = z
   .object({
@@ -78,10 +80,19 @@ export const outputQuery = z.strictObject({
   length: wholeNumber.optional().describe("In bytes. Default: 1 MiB; at most 64 MiB"),
 });
 
+export const executionOutputQuery = outputQuery.extend({
+  sessionId: z.string().max(200).optional().describe("The session that it must be of. Default: any"),
+});
+
 export const eventsQuery = z.strictObject({
   after: z.string().max(100).optional().describe("The id of the last event received, as in `Last-Event-ID`"),
 });
 
 export const stdinBody = z
-  .strictObject({ text: z.string().nullable().describe("One line without its newline. Null: the end of input") })
+  .strictObject({
+    text: z.string().nullable().describe("One line without its newline. Null: the end of input"),
+    why: z.string().max(1000).optional().describe("With null: why input ends, as the message of the EOFError"),
+    call: z.int().min(0).optional().describe("`call` of the `input-start` that this answers. Absent: whichever waits"),
+  })
   .meta({ id: "StdinRequest" });
+export type StdinBody = Shape<typeof stdinBody>;

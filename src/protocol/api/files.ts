@@ -11,6 +11,18 @@ const depth = wholeNumber.optional().describe("Levels of folders to list. Defaul
 
 export const listQuery = z.strictObject({ depth });
 
+export const renameBody = z
+  .strictObject({
+    path: z.string().max(4000),
+    to: z.string().max(4000).describe("A file there is replaced; missing folders are created"),
+  })
+  .meta({ id: "RenameRequest" });
+
+export const watchQuery = z.strictObject({
+  path: z.string().max(4000).optional().describe("A folder. Default: the working directory"),
+  recursive: flag.optional().describe("Also below subfolders. Default: false"),
+});
+
 export const fileQuery = z.strictObject({
   depth,
   stat: flag.optional().describe("Return the entry of this name instead of the content; links are not followed"),

@@ -22,6 +22,18 @@ export const wholeNumber = z
   .regex(/^\d{1,15}$/, "must be a whole number")
   .transform(Number);
 
+const MAX_LISTED = 1000;
+
+/** Which part of a list. */
+export const pageQuery = z.strictObject({
+  limit: wholeNumber
+    .refine((count) => count >= 1 && count <= MAX_LISTED, `must be 1 to ${MAX_LISTED}`)
+    .optional()
+    .describe("How many at most: 1 to 1,000. Default: 100"),
+  after: z.string().max(500).optional().describe("`next` of the page before. Default: the first page"),
+});
+export const next = z.string().nullable().describe("For `after`. Null: this is the last page");
+
 export const waitQuery = z.strictObject({
   waitMs: wholeNumber
     .transform((ms) => Math.min(ms, MAX_WAIT_MS))

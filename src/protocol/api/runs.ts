@@ -1,6 +1,7 @@
 // Requests about runs. The responses are in protocol/runs.ts.
 
 import { z } from "zod";
+import { newWorkId } from "../id-schemas.ts";
 import type { Shape } from "../shape.ts";
 import { waitMs, wholeNumber } from "./parameters.ts";
 
@@ -10,11 +11,18 @@ const amount = z.number().positive().optional();
 
 export const startRunRequest = z
   .strictObject({
+    id: newWorkId
+      .optional()
+      .describe("The id of the run. A repeated request with the same id starts nothing. Default: a random id"),
     query: z.string().regex(/\S/, "must be a question"),
     context: z.unknown().optional().describe("The material: a string is text, anything else is data, as JSON has it"),
     model: modelName.optional().describe("Of the root and of nodes below it. Default: the server's"),
     subModel: modelName.optional().describe("Answers `llm_query`. Default: the server's"),
     mode: z.enum(["auto", "rlm", "direct"]).optional().describe("Default: the server's"),
+    onLimit: z
+      .enum(["partial", "throw"])
+      .optional()
+      .describe("At a limit: the best answer that there is, or a `problem`. Default: `partial`"),
     schema: z
       .record(z.string(), z.unknown())
       .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS, "must have at most 256 KiB")
@@ -40,9 +48,26 @@ export const startRunRequest = z
   .meta({ id: "StartRunRequest" });
 export type StartRunRequest = Shape<typeof startRunRequest>;
 
-export const runsQuery = z.strictObject({
-  limit: wholeNumber.optional().describe("How many. Default: 50; 1,000 at most"),
-});
+const part = z.string().min(1).max(200);
+const variable = z.string().min(1).max(200);
+const MAX_PARTS = 1000;
+
+/** The part `request` of a form. Other parts are the context. */
+export const runFormRequest = z
+  .strictObject({
+    ...startRunRequest.shape,
+    parts: z
+      .array(
+        z.union([
+          z.strictObject({ part, variable, as: z.enum(["text", "json"]).default("text") }),
+          z.strictObject({ part, variable, file: z.string().max(4000) }),
+        ]),
+      )
+      .max(MAX_PARTS)
+      .optional()
+      .describe("What other parts are, by their names: a variable, or a value in a dict under the name of a file"),
+  })
+  .meta({ id: "RunFormRequest" });
 
 export const runEventsQuery = z.strictObject({
   after: wholeNumber.optional().describe("The number of the last event that was seen; `Last-Event-ID` says the same"),

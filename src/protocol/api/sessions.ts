@@ -3,11 +3,12 @@
 import { z } from "zod";
 import { newSessionId } from "../id-schemas.ts";
 import { sessionInfo } from "../sessions.ts";
-import { durationMs, environmentVariables } from "./parameters.ts";
+import { durationMs, environmentVariables, next } from "./parameters.ts";
 
 export const openSessionBody = z
   .strictObject({
     id: newSessionId.optional().describe("Default: a random id. An id in use is refused"),
+    environment: z.string().min(1).max(100).optional().describe("Where it runs. Default: the server's"),
     env: environmentVariables.optional(),
     cwd: z.string().min(1).max(4000).optional(),
     argv: z.array(z.string()).max(1000).optional().describe("`sys.argv`"),
@@ -32,4 +33,4 @@ export const openSessionBody = z
   })
   .meta({ id: "OpenSessionRequest" });
 
-export const sessionList = z.object({ sessions: z.array(sessionInfo) }).meta({ id: "SessionList" });
+export const sessionList = z.object({ sessions: z.array(sessionInfo), next }).meta({ id: "SessionList" });

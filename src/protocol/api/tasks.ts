@@ -1,13 +1,16 @@
 // Requests and responses about tasks.
 
 import { z } from "zod";
-import { newSessionId } from "../id-schemas.ts";
+import { newSessionId, newWorkId } from "../id-schemas.ts";
 import type { Shape } from "../shape.ts";
 import { taskInfo, taskResult, taskStatus } from "../tasks.ts";
-import { durationMs, environmentVariables, flag, waitMs } from "./parameters.ts";
+import { durationMs, environmentVariables, flag, next, pageQuery, waitMs } from "./parameters.ts";
 
 export const startTaskBody = z
   .strictObject({
+    id: newWorkId
+      .optional()
+      .describe("The id of the task. A repeated request with the same id starts nothing. Default: a random id"),
     command: z.string().describe("A command line for bash; at most 1 MiB"),
     sessionId: newSessionId
       .optional()
@@ -16,9 +19,11 @@ export const startTaskBody = z
     env: environmentVariables.optional().describe("Environment variables for this command only"),
     timeoutMs: durationMs.optional().describe("Limit on the running time, without pauses. Null or absent: no limit"),
     stdin: z
-      .union([z.enum(["none", "open"]), z.strictObject({ text: z.string() })])
+      .union([z.enum(["none", "open"]), z.strictObject({ text: z.string() }), z.strictObject({ base64: z.base64() })])
       .optional()
-      .describe("`open`: write to it with `/stdin`. `{ text }`: this text, then the end of input. Default: `none`"),
+      .describe(
+        "`open`: write to it with `/stdin`. `{ text }` or `{ base64 }`: this, then the end of input. Default: `none`",
+      ),
     waitMs,
   })
   .meta({ id: "StartTaskRequest" });
@@ -28,9 +33,10 @@ export const task = taskInfo
   .meta({ id: "Task" });
 export type TaskView = Shape<typeof task>;
 
-export const taskList = z.object({ tasks: z.array(taskInfo) }).meta({ id: "TaskList" });
+export const taskList = z.object({ tasks: z.array(taskInfo), next }).meta({ id: "TaskList" });
 
 export const tasksQuery = z.strictObject({
+  ...pageQuery.shape,
   status: taskStatus.optional(),
   sessionId: z.string().max(64).optional(),
 });

@@ -13,6 +13,14 @@ export const inspectQuery = z.strictObject({
   timeoutMs: wholeNumber.optional().describe("Limit on the code that the object runs when inspected. Default: 2,000"),
 });
 
+export const valueQuery = z.strictObject({
+  as: z.enum(["json", "text", "bytes"]).optional().describe("`text`: of a `str`; `bytes`: of bytes. Default: `json`"),
+  maxBytes: wholeNumber.optional().describe("Larger values are refused. Default: 64 MiB; at most 1 GiB"),
+  timeoutMs: wholeNumber.optional().describe("Limit on the operation, without its time in the queue. Default: 55,000"),
+});
+
+export const variableJSON = z.unknown().meta({ id: "VariableJSON" });
+
 export const setQuery = z.strictObject({
   timeoutMs: wholeNumber.optional().describe("Limit on the operation, without its time in the queue. Default: 55,000"),
 });

@@ -19,7 +19,7 @@ const id = z.union([z.string().max(100), z.number()]).optional();
 const executionId = z.string().max(200);
 
 const execute = z.strictObject({
-  ...executeBody.omit({ onDisconnect: true }).shape,
+  ...executeBody.omit({ onDisconnect: true, id: true }).shape,
   type: z.literal("execute"),
   id,
   key: z.string().optional().describe("As the header `Idempotency-Key`"),

@@ -12,6 +12,8 @@ export interface ExecCommand {
   readonly env: Readonly<Record<string, string>> | undefined;
   /** What tracebacks call it; absent: by its number. */
   readonly name?: string | undefined;
+  /** The streams have two readers that may not read: output on one never waits for the other. Absent: both are read. */
+  readonly apart?: true | undefined;
 }
 
 /** A line without its newline, and the payload that must follow it. */
@@ -21,18 +23,22 @@ export interface HostMessage {
 }
 
 export function toExecMessage(
-  { id, count, code, env, name }: ExecCommand,
+  { id, count, code, env, name, apart }: ExecCommand,
   payloadBytes: (text: string) => number,
 ): HostMessage {
   // Code with lone surrogates has no UTF-8 form: JSON carries it as it is, and Python says what is wrong with it.
   if (code.length <= INLINE_CHARACTERS || !isWellFormed(code)) {
-    const rest = env === undefined && name === undefined ? "}" : `,${JSON.stringify({ env, name }).slice(1)}`;
+    const isPlain = env === undefined && name === undefined && apart === undefined;
+    const rest = isPlain ? "}" : `,${JSON.stringify({ env, name, apart }).slice(1)}`;
     return {
       line: `{"id":"${id}","cmd":"exec","count":${count},"code":${JSON.stringify(code)}${rest}`,
       payload: undefined,
     };
   }
-  return { line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env, name }), payload: code };
+  return {
+    line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env, name, apart }),
+    payload: code,
+  };
 }
 
 /** Commands besides running code. Each is answered by one `status` event with the same id. */
@@ -47,6 +53,7 @@ export type HostCommand =
   | { readonly cmd: "streams" }
   | { readonly cmd: "fork"; readonly branch: number }
   | SetCommand
+  | GetCommand
   | { readonly cmd: "save" }
   | { readonly cmd: "can-load"; readonly version: InterpreterVersion }
   | { readonly cmd: "load"; readonly bulk: true; readonly tolerant: boolean }
@@ -63,6 +70,14 @@ export type SetCommand =
       readonly bulk: true;
       readonly size: number;
     };
+
+/** Answered with chunks, at most `maxBytes` in total. */
+export interface GetCommand {
+  readonly cmd: "get";
+  readonly name: string;
+  readonly kind: "json" | "text" | "bytes";
+  readonly maxBytes: number;
+}
 
 /** Code is saved as an interpreter's own; this decides whether another one can run it. */
 type InterpreterVersion = Pick<SavedState, "python" | "implementation" | "bytecode">;

@@ -13,7 +13,7 @@ const modifiedMs = z.number().min(-MAX_TIME).max(MAX_TIME);
 const path = z.string();
 
 const size = z
-  .object({ type: z.literal("size"), size: count, modifiedMs })
+  .object({ type: z.literal("size"), size: count, modifiedMs, version: z.string().regex(/^[0-9a-f-]{1,80}$/) })
   .transform(({ modifiedMs: time, ...rest }) => ({ ...rest, modifiedAt: toISO(time) }));
 
 const entry = z
@@ -72,7 +72,7 @@ const jobAnswer = z.discriminatedUnion("type", [
 
 export type JobAnswer =
   | { readonly type: "busy" | "ready" }
-  | { readonly type: "size"; readonly size: number; readonly modifiedAt: string }
+  | { readonly type: "size"; readonly size: number; readonly modifiedAt: string; readonly version: string }
   | { readonly type: "data"; readonly bytes: number }
   | { readonly type: "entry"; readonly entry: FileEntry }
   | { readonly type: "change"; readonly change: FileChange }

@@ -15,5 +15,7 @@ export const MAX_PARTS = 500_000;
 /** Unexpected messages during one execution, and their bytes; past either the worker is killed. */
 export const MAX_IGNORED = 10_000;
 export const MAX_IGNORED_BYTES = 128 * 1024 * 1024;
+/** Of the order of output, during one execution. More are unexpected messages. */
+export const MAX_MARKS = 100_000;
 export const MAX_DISPLAY_ID = 128;
 export const MAX_CALL_NAME = 256;

@@ -8,6 +8,7 @@ import type {
   CallEvent,
   ChunkHeader,
   DisplayEvent,
+  OrderEvent,
   PayloadHeader,
   ReadyEvent,
   StatusEvent,
@@ -27,6 +28,8 @@ export function parseWorkerEvent(message: unknown): WorkerEvent | null {
       return parseDisplay(message);
     case "ready":
       return parseReady(message);
+    case "order":
+      return parseOrder(message);
     default:
       return null;
   }
@@ -107,6 +110,12 @@ function parseDisplay(message: Record<string, unknown>): DisplayEvent | null {
 function parseReady(message: Record<string, unknown>): ReadyEvent | null {
   const { protocol, python } = message;
   return isCount(protocol) && typeof python === "string" ? { type: "ready", protocol, python } : null;
+}
+
+function parseOrder(message: Record<string, unknown>): OrderEvent | null {
+  const { next, stdout, stderr, all } = message;
+  if ((next !== "stdout" && next !== "stderr") || !isCount(stdout) || !isCount(stderr) || !isMark(all)) return null;
+  return { type: "order", next, stdout, stderr, ...(all && { all }) };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

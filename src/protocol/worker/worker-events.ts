@@ -51,7 +51,18 @@ export const callEvent = z.object({
 });
 export type CallEvent = Shape<typeof callEvent>;
 
-export const workerEvent = z.discriminatedUnion("type", [readyEvent, statusEvent, displayEvent, callEvent]);
+export const orderEvent = z
+  .object({
+    type: z.literal("order"),
+    next: z.enum(["stdout", "stderr"]).describe("The stream that the worker writes to from here on"),
+    stdout: count,
+    stderr: count,
+    all: z.literal(true).exactOptional().describe("And so does everything that the pipes contain now"),
+  })
+  .describe("So many bytes of each stream, since the end of the last execution, come before what follows");
+export type OrderEvent = Shape<typeof orderEvent>;
+
+export const workerEvent = z.discriminatedUnion("type", [readyEvent, statusEvent, displayEvent, callEvent, orderEvent]);
 export type WorkerEvent = Shape<typeof workerEvent>;
 
 export const payloadHeader = z

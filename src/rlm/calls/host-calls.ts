@@ -4,7 +4,7 @@
 // threads of the code may have made calls that nobody waits for.
 
 import { MaxDepthExceeded } from "../../errors.ts";
-import type { HostCall } from "../../session/options.ts";
+import type { HostCall } from "../../api/local.ts";
 import type { LedgerLimits, StopReason } from "../../protocol/runs.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";

@@ -1,8 +1,9 @@
 // The caller's context as variables of the root session.
 
 import { statSync } from "node:fs";
+import { checkContextName, checkContextText } from "../../api/checks/check-context.ts";
+import type { FileRange } from "../../session/state/set-variable.ts";
 import { RESERVED_NAMES } from "../../tools/run-names.ts";
-import { isPythonName } from "../../util/python-name.ts";
 import type { ContextFile, ContextItem } from "./context.ts";
 
 /** The value of one variable. */
@@ -11,8 +12,8 @@ export type ContextValue =
   /** JSON is parsed by Python, so integers of any size are exact. */
   | { readonly text: string; readonly as?: "text" | "json" }
   | { readonly json: unknown }
-  /** A path of the host, read as text. */
-  | { readonly file: string }
+  /** A path of the host, read as text. JSON is parsed by Python. */
+  | { readonly file: string; readonly as?: "text" | "json"; readonly range?: FileRange }
   /** A dict from name to text. */
   | { readonly files: readonly ContextFile[] };
 
@@ -34,7 +35,8 @@ export function toContextItems(context: Context | undefined): readonly ContextIt
 function isValue(context: Context): context is ContextValue {
   if (typeof context !== "object") return true;
   const [key, ...others] = Object.keys(context);
-  const isOne = others.length === 0 || (key === "text" && others.length === 1 && others[0] === "as");
+  const details = key === "file" ? ["as", "range"] : key === "text" ? ["as"] : [];
+  const isOne = others.every((other) => details.includes(other));
   return isOne && key !== undefined && KEYS.includes(key) && !isNested(context);
 }
 
@@ -51,8 +53,12 @@ function isNested(context: object): boolean {
 }
 
 function toItem(name: string, value: ContextValue): ContextItem {
-  if (typeof value === "string") return { name, kind: "text", bytes: Buffer.byteLength(value), value: { text: value } };
+  if (typeof value === "string") {
+    checkContextText(name, value, undefined);
+    return { name, kind: "text", bytes: Buffer.byteLength(value), value: { text: value } };
+  }
   if ("text" in value) {
+    checkContextText(name, value.text, value.as);
     const kind = value.as ?? "text";
     return { name, kind, bytes: Buffer.byteLength(value.text), value: { text: value.text, as: kind } };
   }
@@ -61,19 +67,24 @@ function toItem(name: string, value: ContextValue): ContextItem {
     if (text === undefined) throw new TypeError(`Cannot use the context '${name}': JSON cannot say what it is`);
     return { name, kind: "json", bytes: Buffer.byteLength(text), value: { text, as: "json" } };
   }
-  if ("file" in value)
-    return { name, kind: "text", bytes: statSync(value.file).size, value: { file: value.file, as: "text" } };
+  if ("file" in value) {
+    const { file, as: kind = "text", range } = value;
+    return { name, kind, bytes: sizeOf(file, range), value: { file, as: kind, ...(range && { range }) } };
+  }
   if ("files" in value) {
-    const bytes = value.files.reduce((sum, { path }) => sum + statSync(path).size, 0);
+    const bytes = value.files.reduce((sum, { path, range }) => sum + sizeOf(path, range), 0);
     return { name, kind: "files", bytes, value: value.files };
   }
   throw new TypeError(`Cannot use the context '${name}': give a text, { text }, { json }, { file } or { files }`);
 }
 
+function sizeOf(path: string, range: FileRange | undefined): number {
+  return range?.length ?? statSync(path).size;
+}
+
 /** Throws a RangeError for a name that is not a Python identifier, or is reserved. */
 function checkVariableName(name: string): void {
-  if (!isPythonName(name))
-    throw new RangeError(`Cannot name a variable of the context '${name.slice(0, 80)}': give a Python identifier`);
+  checkContextName(name);
   if (RESERVED_NAMES.has(name))
     throw new RangeError(`Cannot name a variable of the context '${name}': runs have a function of this name`);
 }

@@ -1,9 +1,10 @@
 // The context of a run: variables of the session, byte for byte, loaded once. The model sees names, sizes and short previews.
 
-import { readFile, stat } from "node:fs/promises";
+import { open, readFile, stat } from "node:fs/promises";
 import type { Session } from "../../session/session.ts";
-import type { VariableValue } from "../../session/state/set-variable.ts";
+import type { FileRange, VariableValue } from "../../session/state/set-variable.ts";
 import { parseContextFacts, type ContextFacts } from "../../protocol/worker/context-facts.ts";
+import { readExactly } from "../../util/bytes/read-exactly.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 import { describeContext } from "./describe-context.ts";
 
@@ -12,7 +13,7 @@ export interface ContextItem {
   readonly name: string;
   readonly kind: "text" | "json" | "files" | "bytes";
   readonly bytes: number;
-  readonly value: VariableValue | readonly ContextFile[];
+  readonly value: Exclude<VariableValue, { readonly open: unknown }> | readonly ContextFile[];
 }
 
 /** A file that becomes a value in a dict, under its name. */
@@ -20,6 +21,8 @@ export interface ContextFile {
   readonly name: string;
   /** On the host. */
   readonly path: string;
+  /** Absent: all of it. */
+  readonly range?: FileRange;
 }
 
 interface Loaded {
@@ -34,7 +37,7 @@ const BATCH_BYTES = 16 * 1024 * 1024;
 export async function loadContext(session: Session, items: readonly ContextItem[], signal: AbortSignal): Promise<void> {
   for (const { name, value } of items) {
     if (isFiles(value)) await loadFiles(session, name, value, signal);
-    else if ("file" in value) await loadFile(session, value.file, [name, null], signal);
+    else if ("file" in value && value.as !== "json") await loadFile(session, value, [name, null], signal);
     else await session.set(name, value, { timeoutMs: null, signal });
   }
 }
@@ -63,12 +66,12 @@ async function loadFiles(
   await session.set(name, { json: {} }, { signal });
   let batch: Loaded[] = [];
   let size = 0;
-  for (const { name: key, path } of files) {
-    if ((await stat(path)).size > BATCH_BYTES) {
-      await loadFile(session, path, [name, key], signal);
+  for (const { name: key, path, range } of files) {
+    if ((range?.length ?? (await stat(path)).size) > BATCH_BYTES) {
+      await loadFile(session, { file: path, ...(range && { range }) }, [name, key], signal);
       continue;
     }
-    const bytes = await readFile(path, { signal });
+    const bytes = range === undefined ? await readFile(path, { signal }) : await readRange(path, range);
     if (size + bytes.length > BATCH_BYTES) {
       await loadBatch(session, name, batch, signal);
       batch = [];
@@ -87,14 +90,23 @@ async function loadBatch(session: Session, name: string, batch: readonly Loaded[
   (await session.execute(`__import__("rlm_context").unpack(${JSON.stringify(name)})`, options).result).unwrap();
 }
 
+async function readRange(path: string, { offset, length }: FileRange): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    return await readExactly(file, offset, length);
+  } finally {
+    await file.close();
+  }
+}
+
 /** `target`: the variable, and the key in it where it is a dict. */
 async function loadFile(
   session: Session,
-  file: string,
+  { file, range }: { readonly file: string; readonly range?: FileRange },
   target: readonly [string, string | null],
   signal: AbortSignal,
 ): Promise<void> {
-  await session.set("_rlm_file", { file, as: "bytes" }, { timeoutMs: null, signal });
+  await session.set("_rlm_file", { file, as: "bytes", ...(range && { range }) }, { timeoutMs: null, signal });
   const [name, key] = target.map((part) => (part === null ? "None" : JSON.stringify(part)));
   (
     await session.execute(`__import__("rlm_context").decode_file(${name}, ${key})`, { timeoutMs: null, signal }).result

@@ -2,7 +2,7 @@
 // the state was lost.
 
 import type { OutputStream } from "../../protocol/execution.ts";
-import type { Result } from "../../session/result.ts";
+import type { Result } from "../../api/result-view.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
 import { onAbort } from "../../util/async/on-abort.ts";

@@ -3,6 +3,7 @@
 import type { ExecutionResult, StateAfter } from "../../protocol/execution.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
+import { isInterleaved } from "../../util/text/is-interleaved.ts";
 import { cutOutput } from "./cut-output.ts";
 
 const MAX_CHARACTERS = 10_000;
@@ -46,7 +47,7 @@ export async function toObservation(
   return `Output of block ${step}:\n${shown}`;
 }
 
-/** Where it fits, stdout and then stderr; else both in the order of their output. */
+/** Both streams in the order they were printed. Where it fits and all of stderr comes last, that has a heading. */
 async function showPrinted(
   session: Session,
   execution: Execution,
@@ -55,8 +56,11 @@ async function showPrinted(
 ): Promise<string> {
   const { totalBytes, readableBytes } = execution.output({ length: 0 });
   const isWhole = truncated?.stdout === undefined && truncated?.stderr === undefined;
+  const inOrder = (): Buffer => execution.output({ length: Infinity }).bytes;
   const errors = stderr.trim() === "" ? "" : `[stderr]\n${stderr.trimEnd()}`;
-  const printed = [stdout.trimEnd(), errors].filter((part) => part !== "").join("\n");
+  const printed = isInterleaved(stdout, stderr, inOrder)
+    ? inOrder().toString("utf8").trimEnd()
+    : [stdout.trimEnd(), errors].filter((part) => part !== "").join("\n");
   const keptBytes = Math.min(readableBytes, MAX_KEPT_BYTES);
   const name = `_out[${step}]`;
   const cut = cutOutput(

@@ -6,7 +6,7 @@ import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../../protoco
 import type { OutputStream } from "../../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../../protocol/ids.ts";
 import { deferred } from "../../util/async/deferred.ts";
-import type { Result } from "../result.ts";
+import type { Result } from "../../api/result-view.ts";
 
 export class Execution extends Transcript<ExecutionEvent> {
   readonly #result = deferred<Result>();
@@ -38,6 +38,15 @@ export class Execution extends Transcript<ExecutionEvent> {
   /** In milliseconds since the epoch. Undefined: it waits in the queue. */
   get startedAt(): number | undefined {
     return this.#started?.time;
+  }
+
+  /** Undefined: it has not ended, or the session could not run it. */
+  get outcome(): Result | undefined {
+    return this.#ended?.result;
+  }
+
+  get isOver(): boolean {
+    return this.isComplete;
   }
 
   /** Called by the session, as are the methods below. */

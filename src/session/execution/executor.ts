@@ -10,12 +10,13 @@ import type { Outcome } from "../../kernel/outcome.ts";
 import type { OutputLimits } from "../../output/output-log.ts";
 import type { ResetReason } from "../../protocol/events.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
+import type { ActiveWork } from "../../util/async/active-work.ts";
 import type { EventFeed } from "../event-feed.ts";
 import { KeepAlive } from "../keep-alive.ts";
 import { Checkpoints } from "../kernels/checkpoints.ts";
 import type { Kernels, KernelSettings } from "../kernels/kernels.ts";
 import type { ExecuteOptions } from "../options.ts";
-import { Result } from "../result.ts";
+import { createResult } from "../result.ts";
 import { Execution } from "./execution.ts";
 import type { History } from "./history.ts";
 import { Operation } from "./operation.ts";
@@ -37,6 +38,7 @@ export interface ExecutorSettings extends KernelSettings {
 export class Executor {
   readonly checkpoints: Checkpoints;
   readonly keepAlive = new KeepAlive();
+  readonly activeWork: ActiveWork;
   readonly #settings: ExecutorSettings;
   readonly #feed: EventFeed;
   readonly #history: History;
@@ -57,7 +59,8 @@ export class Executor {
     this.#feed = feed;
     this.#history = history;
     this.checkpoints = new Checkpoints(settings.autoCheckpoints);
-    this.#queue = new Queue(settings.maxWaiting, this.keepAlive);
+    this.activeWork = settings.activeWork;
+    this.#queue = new Queue(settings.maxWaiting, this.keepAlive, this.activeWork);
   }
 
   /** Must be called once, before anything else. */
@@ -111,7 +114,7 @@ export class Executor {
     this.#checkNotFull();
     const { id: sessionId, executionPrefix, output } = this.#settings;
     this.#count += 1;
-    const id = `${executionPrefix}.${this.#count}` as ExecutionId;
+    const id = (options.id ?? `${executionPrefix}.${this.#count}`) as ExecutionId;
     const execution = new Execution(id, sessionId, this.#count, code, output);
     const entry = new QueuedExecution(execution, options, this.#feed, this.#onEnd);
     execution.onCancel = () => this.#cancel(entry);
@@ -226,7 +229,8 @@ export class Executor {
     const { timeoutMs = this.#settings.defaultTimeoutMs, env, fileName: name } = options;
     const limitMs = timeoutMs === Infinity ? null : timeoutMs;
     const { id, count, code } = execution;
-    this.#kernels.current.execute({ id, count, code, env, name }, limitMs, entry);
+    const apart = entry.isApart || undefined;
+    this.#kernels.current.execute({ id, count, code, env, name, apart }, limitMs, entry);
   }
 
   #finish(entry: QueuedExecution, ended: Outcome): void {
@@ -260,7 +264,7 @@ export class Executor {
   #settle(entry: QueuedExecution, outcome?: Outcome): void {
     const { execution, displays } = entry;
     entry.stopListening();
-    const result = new Result({ execution, epoch: this.#epoch, displays }, outcome);
+    const result = createResult({ execution, epoch: this.#epoch, displays }, outcome);
     if (outcome !== undefined) this.#history.end(execution, result.status, result.durationMs);
     execution.settle(result, this.#feed.nextSeq(), Date.now());
     if (this.#feed.hasListeners) this.#feed.send(execution.endEvent());

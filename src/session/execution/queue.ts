@@ -1,18 +1,21 @@
 // A bounded FIFO queue whose entries run one at a time.
 
+import type { ActiveWork } from "../../util/async/active-work.ts";
 import type { KeepAlive } from "../keep-alive.ts";
 
 export class Queue<Entry> {
   readonly #maxWaiting: number;
   readonly #keepAlive: KeepAlive;
+  readonly #activeWork: ActiveWork;
   readonly #waiting: Entry[] = [];
   #running: Entry | undefined;
   #isClosed = false;
 
-  /** The session is in use while an entry runs. */
-  constructor(maxWaiting: number, keepAlive: KeepAlive) {
+  /** The session is in use while an entry runs, and the process stays alive. */
+  constructor(maxWaiting: number, keepAlive: KeepAlive, activeWork: ActiveWork) {
     this.#maxWaiting = maxWaiting;
     this.#keepAlive = keepAlive;
+    this.#activeWork = activeWork;
   }
 
   get running(): Entry | undefined {
@@ -49,7 +52,9 @@ export class Queue<Entry> {
   next(): Entry | undefined {
     if (this.#running !== undefined || this.#isClosed) return undefined;
     this.#running = this.#waiting.shift();
-    if (this.#running !== undefined) this.#keepAlive.enter();
+    if (this.#running === undefined) return undefined;
+    this.#keepAlive.enter();
+    this.#activeWork.enter();
     return this.#running;
   }
 
@@ -57,6 +62,7 @@ export class Queue<Entry> {
   release(): void {
     this.#running = undefined;
     this.#keepAlive.leave();
+    this.#activeWork.leave();
   }
 
   /** No entry starts any more. Returns those that waited. */

@@ -1,6 +1,6 @@
 // The queue entry of one execution, and the listener to its kernel while it runs.
 
-import type { HostCall } from "../../kernel/calls.ts";
+import type { HostCall } from "../../api/local.ts";
 import type { ExecutionListener } from "../../kernel/listeners.ts";
 import type { Outcome } from "../../kernel/outcome.ts";
 import type { Stamp } from "../../output/transcript.ts";
@@ -49,9 +49,20 @@ export class QueuedExecution implements ExecutionListener {
     this.execution.fail(error);
   }
 
+  get isOnePlace(): boolean {
+    return this.options.receiver?.isOnePlace ?? false;
+  }
+
+  /** Whether one stream may be read while the other is not. */
+  get isApart(): boolean {
+    return this.options.receiver !== undefined && !this.isOnePlace;
+  }
+
   onOutput(stream: OutputStream, chunk: Buffer): Promise<void> | undefined {
-    this.execution.appendOutput(stream, chunk, this.#feed.nextSeq(), Date.now());
-    this.#feed.sendOutput(this.execution.id, stream, chunk);
+    const seq = this.#feed.nextSeq();
+    const time = Date.now();
+    this.execution.appendOutput(stream, chunk, seq, time);
+    this.#feed.sendOutput(this.execution.id, stream, chunk, { seq, time });
     return this.options.receiver?.onOutput(stream, chunk);
   }
 
@@ -82,7 +93,7 @@ export class QueuedExecution implements ExecutionListener {
     this.#append({ type: "input-start", ...this.#stamp(), call, prompt, password });
     let answered = false;
     try {
-      const answer = await answerInput(this.options.onInput, request);
+      const answer = await answerInput(this.options.onInput, request, call);
       answered = answer !== null;
       return answer;
     } finally {

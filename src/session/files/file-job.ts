@@ -1,10 +1,12 @@
 // The conversation with one file job: a request, content to write, answers until `done`.
 //
 // The job is our own program, but code of the session can stop or kill its process. So a job that is silent for too long is given up.
+// Waiting for an answer keeps the process alive; an open job does not.
 
 import type { Job, Sandbox } from "../../environments/environment.ts";
 import type { JobAnswer } from "../../protocol/worker/job-answers.ts";
 import { MAX_ANSWER_BYTES } from "../../protocol/worker/limits.ts";
+import type { ActiveWork } from "../../util/async/active-work.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 
 /** An answer of the job; `data` has the bytes. */
@@ -19,18 +21,20 @@ export class FileJob {
   onClose: () => void = () => {};
   #isClosed = false;
   readonly #job: Job;
+  readonly #activeWork: ActiveWork;
   readonly #answers: AsyncGenerator<FileAnswer, void, undefined>;
 
-  private constructor(job: Job) {
+  private constructor(job: Job, activeWork: ActiveWork) {
     this.#job = job;
+    this.#activeWork = activeWork;
     this.#answers = readAnswers(job.output());
   }
 
   /** Throws WorkerLostError where the sandbox is gone. */
-  static async start(sandbox: Sandbox, request: object): Promise<FileJob> {
+  static async start(sandbox: Sandbox, request: object, activeWork: ActiveWork): Promise<FileJob> {
     const job = await sandbox.startJob();
     void job.write(`${JSON.stringify(request)}\n`);
-    return new FileJob(job);
+    return new FileJob(job, activeWork);
   }
 
   /** The next answer; undefined when the job has ended. */
@@ -38,7 +42,7 @@ export class FileJob {
     return this.#withTimeout(this.nextUnlimited());
   }
 
-  /** The same without a time limit. */
+  /** The same without a time limit, for changes that may never come: this does not keep the process alive. */
   async nextUnlimited(): Promise<FileAnswer | undefined> {
     for (;;) {
       const { value, done } = await this.#answers.next();
@@ -62,8 +66,8 @@ export class FileJob {
     void this.#job.write('{"end":true}\n');
   }
 
-  get ended(): Promise<void> {
-    return this.#job.ended;
+  whenEnded(): Promise<void> {
+    return this.#activeWork.during(() => this.#job.ended);
   }
 
   /** Idempotent. */
@@ -75,9 +79,9 @@ export class FileJob {
   }
 
   async #withTimeout<T>(work: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.close(), SILENCE_MS);
+    const timer = setTimeout(() => this.close(), SILENCE_MS).unref();
     try {
-      return await work;
+      return await this.#activeWork.during(() => work);
     } finally {
       clearTimeout(timer);
     }

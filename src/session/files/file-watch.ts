@@ -42,7 +42,7 @@ export class FileWatch implements AsyncIterable<FileChange>, AsyncDisposable {
     this.#isClosed = true;
     this.#onClose();
     this.#job.close();
-    await this.#job.ended;
+    await this.#job.whenEnded();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

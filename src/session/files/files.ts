@@ -9,6 +9,7 @@ import { open, rename, rm } from "node:fs/promises";
 import type { Sandbox } from "../../environments/environment.ts";
 import { FileError, REPLSecurityError, WorkerLostError } from "../../errors.ts";
 import type { FileEntry, FileListing } from "../../protocol/files.ts";
+import type { ActiveWork } from "../../util/async/active-work.ts";
 import { checkCount } from "../../util/check-number.ts";
 import type { KeepAlive } from "../keep-alive.ts";
 import { FileJob, type FileAnswer } from "./file-job.ts";
@@ -38,6 +39,8 @@ export interface OpenFile {
   /** Of the whole file when it was opened. */
   readonly size: number;
   readonly modifiedAt: string;
+  /** Another one when the content has changed: from the size, the time in nanoseconds, and which file it is. */
+  readonly version: string;
   readonly pieces: AsyncIterable<Buffer>;
   /** Idempotent. */
   close(): void;
@@ -55,6 +58,7 @@ interface FilesOwner {
   readonly state: string;
   /** In use while an operation runs. Watching does not count. */
   readonly keepAlive: KeepAlive;
+  readonly activeWork: ActiveWork;
   /** `sandbox` is the current one; `recovery` settles when a lost one has been replaced. */
   readonly kernels: { readonly sandbox: Sandbox; readonly recovery: Promise<unknown> | undefined };
 }
@@ -112,8 +116,8 @@ export class Files {
     try {
       const answer = await job.next();
       if (answer?.type !== "size") throw this.#toError({ action: "read", path }, answer);
-      const { size, modifiedAt } = answer;
-      return { size, modifiedAt, pieces: this.#pieces(job, path, options.signal), close: () => job.close() };
+      const { size, modifiedAt, version } = answer;
+      return { size, modifiedAt, version, pieces: this.#pieces(job, path, options.signal), close: () => job.close() };
     } catch (error) {
       job.close();
       options.signal?.throwIfAborted();
@@ -279,7 +283,7 @@ export class Files {
       }
     } catch (error) {
       job.close();
-      await job.ended; // it has cleaned up
+      await job.whenEnded(); // it has cleaned up
       signal?.throwIfAborted();
       throw error;
     } finally {
@@ -312,11 +316,15 @@ export class Files {
     }
   }
 
-  async #start(request: Request): Promise<FileJob> {
+  #start(request: Request): Promise<FileJob> {
+    return this.#owner.activeWork.during(() => this.#startJob(request));
+  }
+
+  async #startJob(request: Request): Promise<FileJob> {
     const attempt = (): Promise<FileJob> => {
       this.#owner.checkOpen();
-      const { sandbox } = this.#owner.kernels;
-      return FileJob.start(sandbox, { ...request, folder: sandbox.folder });
+      const { kernels, activeWork } = this.#owner;
+      return FileJob.start(kernels.sandbox, { ...request, folder: kernels.sandbox.folder }, activeWork);
     };
     try {
       return await attempt();
@@ -348,7 +356,7 @@ type Chunks = Iterable<Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /** Sends all content, unless the job ends first and reports why. Does not wait for a stuck source then. */
 async function send(job: FileJob, chunks: Chunks): Promise<void> {
-  await Promise.race([sendAll(job, chunks), job.ended]);
+  await Promise.race([sendAll(job, chunks), job.whenEnded()]);
 }
 
 async function sendAll(job: FileJob, chunks: Chunks): Promise<void> {

@@ -48,11 +48,13 @@ export class Inspector {
   /** What is known within the limit. A limit of 0 asks nothing. Never rejects. */
   async summary(limitMs: number): Promise<NamespaceSummary> {
     if (limitMs === 0) return { variableCount: null, variables: [], memoryBytes: null };
-    const { kernels } = this.#executor;
-    const [statistics, usage] = await Promise.all([
-      kernels.recovery === undefined ? kernels.current.query({ cmd: "statistics" }, limitMs) : undefined,
-      withTimeout(limitMs, kernels.usage()).catch(() => undefined),
-    ]);
+    const { kernels, activeWork } = this.#executor;
+    const [statistics, usage] = await activeWork.during(() =>
+      Promise.all([
+        kernels.recovery === undefined ? kernels.current.query({ cmd: "statistics" }, limitMs) : undefined,
+        withTimeout(limitMs, kernels.usage()).catch(() => undefined),
+      ]),
+    );
     const data = statistics === undefined || statistics === "timeout" ? undefined : statistics.data;
     const { variableCount = null, variables = [] } = (data && (await parsers()).parseStatistics(data)) ?? {};
     return { variableCount, variables, memoryBytes: usage?.memoryBytes ?? null };
@@ -99,7 +101,11 @@ export class Inspector {
     }
   }
 
-  async #query<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
+  #query<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
+    return this.#executor.activeWork.during(() => this.#ask(what, question, limitMs, parse));
+  }
+
+  async #ask<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
     let reply: StatusEvent | "timeout" | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS && reply === undefined; attempt += 1) {
       await this.#executor.kernels.recovery;

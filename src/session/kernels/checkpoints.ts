@@ -91,7 +91,7 @@ export class Checkpoints {
       const others = known.length > 0 ? `there are: ${known.join(", ")}` : "there are none";
       throw new ForkRefusedError({
         action: `go back to checkpoint '${id}'`,
-        why: `it is not, or no longer, kept; ${others}`,
+        why: `it does not exist, or is no longer kept; ${others}`,
       });
     }
     await kernels.rewind(kept.handle);

@@ -13,11 +13,12 @@ import type {
   WorkerExit,
 } from "../../environments/environment.ts";
 import { ForkRefusedError, WorkerLostError } from "../../errors.ts";
-import type { CallHandler } from "../../kernel/calls.ts";
+import type { CallHandler } from "../../api/local.ts";
 import { Kernel } from "../../kernel/kernel.ts";
 import type { KernelListener } from "../../kernel/listeners.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { StdlibState } from "../../protocol/sessions.ts";
+import type { ActiveWork } from "../../util/async/active-work.ts";
 import { deferred } from "../../util/async/deferred.ts";
 import { loadStdlib, NO_STDLIB, toUnreadable } from "./stdlib-loader.ts";
 
@@ -34,6 +35,8 @@ export interface KernelSettings {
   /** Reads the source of the standard library; undefined if there is none. May throw. Absent: none is wanted. */
   readonly readStdlib: (() => string | undefined) | undefined;
   readonly onCall: CallHandler;
+  /** Of the whole runtime. */
+  readonly activeWork: ActiveWork;
   readonly graceMs: number;
 }
 
@@ -202,12 +205,12 @@ export class Kernels {
   }
 
   #createKernel(): Kernel {
-    const { onCall, graceMs } = this.#settings;
+    const { onCall, activeWork, graceMs } = this.#settings;
     const over = deferred();
     this.#over = over.promise;
     const kernel: Kernel = new Kernel(
       this.#sandbox.worker,
-      { onCall, graceMs },
+      { onCall: (call) => activeWork.during(() => onCall(call)), graceMs }, // a thread may call after its execution
       {
         onBackground: (stream, chunk) => this.#listener.onBackground(stream, chunk),
         onEnd: (exit) => {

@@ -9,7 +9,7 @@ import {
   parseSavedState,
   type LoadReport,
   type SavedState,
-  type SkippedVariable,
+  type SaveReport,
 } from "../../protocol/session-manifest.ts";
 import type { ChunkHeader } from "../../protocol/worker/worker-events.ts";
 import type { Interrupted } from "../kernels/interruptible.ts";
@@ -32,16 +32,6 @@ export interface StateReader {
   readonly state: SavedState;
   /** From the start, each time it is called. */
   body(): BulkSource;
-}
-
-export interface SaveReport {
-  readonly path: string;
-  readonly sizeBytes: number;
-  readonly names: readonly string[];
-  /** Variables that could not be saved, with the reasons. */
-  readonly skipped: readonly SkippedVariable[];
-  /** SHA-256 of the file, which is checked when it is loaded. */
-  readonly digest: string;
 }
 
 const MAX_RESTARTS = 8;

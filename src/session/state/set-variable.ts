@@ -22,7 +22,17 @@ export type VariableValue =
   /** Not copied: they must not change until the variable is set. */
   | { readonly bytes: Uint8Array }
   /** A path of the host. JSON is parsed by Python, as above. */
-  | { readonly file: string; readonly as?: "bytes" | "text" | "json" };
+  | { readonly file: string; readonly as?: "bytes" | "text" | "json"; readonly range?: FileRange }
+  /** A path of the host that is known when it is its turn. */
+  | { readonly open: () => Promise<{ readonly path: string }>; readonly as: "bytes" | "text" | "json" };
+
+/** A part of a file, which has all of these bytes. */
+export interface FileRange {
+  readonly offset: number;
+  readonly length: number;
+  /** Of the content, where it is known. */
+  readonly digest?: string;
+}
 
 export interface Setting {
   readonly name: string;
@@ -67,8 +77,8 @@ export async function setVariable(
   }
 }
 
-/** Normalized as Python does. */
-function checkName(name: unknown): string {
+/** Normalized as Python does. Throws a TypeError or RangeError. */
+export function checkName(name: unknown): string {
   if (typeof name !== "string") throw new TypeError(`Cannot use a ${typeof name} as the name of a variable`);
   const normal = name.normalize("NFKC");
   if (!isPythonName(normal)) {
@@ -78,7 +88,9 @@ function checkName(name: unknown): string {
 }
 
 function toOpener(name: string, value: VariableValue): () => Promise<OpenSetting> {
-  const kinds = ["json", "text", "bytes", "file"].filter((kind) => Object.hasOwn((value as object | null) ?? {}, kind));
+  const kinds = ["json", "text", "bytes", "file", "open"].filter((kind) =>
+    Object.hasOwn((value as object | null) ?? {}, kind),
+  );
   if (kinds.length !== 1) throw new TypeError(`Cannot set '${name}': give one of json, text, bytes and file`);
   if ("json" in value) {
     const json: string | undefined = JSON.stringify(value.json);
@@ -98,12 +110,13 @@ function toOpener(name: string, value: VariableValue): () => Promise<OpenSetting
     const command: SetCommand = { cmd: "set", name, kind: "bytes", bulk: true, size: bytes.length };
     return async () => ({ command, source: toSource(bytes.length, () => [bytes]) });
   }
-  const { file, as = "bytes" } = value;
+  const { as = "bytes" } = value;
+  const { file, range } = "open" in value ? { file: "", range: undefined } : value;
   if (typeof file !== "string") throw new TypeError(`Cannot set '${name}': file must be a path`);
   if (!["bytes", "text", "json"].includes(as)) {
     throw new TypeError(`Cannot set '${name}': as must be 'bytes', 'text' or 'json'`);
   }
-  return () => openFile(name, file, as);
+  return async () => openFile(name, "open" in value ? (await value.open()).path : file, as, range);
 }
 
 function toTextSetting(name: string, kind: "json" | "text", value: string): OpenSetting {
@@ -133,20 +146,26 @@ function toSource(sizeBytes: number, pieces: () => Iterable<Uint8Array>): BulkSo
   };
 }
 
-async function openFile(name: string, path: string, kind: "bytes" | "text" | "json"): Promise<OpenSetting> {
+async function openFile(
+  name: string,
+  path: string,
+  kind: "bytes" | "text" | "json",
+  range?: FileRange,
+): Promise<OpenSetting> {
   // Non-blocking: opening a named pipe would otherwise wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const before = await file.stat();
     if (!before.isFile()) throw new Error(`'${path}' is not a file`);
-    const { size } = before;
+    const { offset: start, length: size } = range ?? { offset: 0, length: before.size };
+    // Without a range to the end, not to the size, to notice a file that grew.
+    const end = range === undefined ? Number.POSITIVE_INFINITY : start + size;
     return {
       command: { cmd: "set", name, kind, bulk: true, size },
       source: {
         sizeBytes: size,
         async *[Symbol.asyncIterator]() {
-          // To the end, not to the size, to notice a file that grew.
-          yield* readChunks(file, 0, Number.POSITIVE_INFINITY);
+          yield* readChunks(file, start, end);
           await checkUnchanged(file, before.mtimeMs);
         },
       },

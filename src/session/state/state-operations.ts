@@ -1,12 +1,13 @@
-// Operations on the state of a session as a whole: set a variable, save, restore.
+// Operations on the state of a session that wait in its queue: set and read a variable, save, restore.
 
-import type { LoadReport } from "../../protocol/session-manifest.ts";
+import type { LoadReport, SaveReport } from "../../protocol/session-manifest.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Executor } from "../execution/executor.ts";
 import { interruptible, toInterruptLimits, type Interrupted } from "../kernels/interruptible.ts";
 import type { KernelSettings } from "../kernels/kernels.ts";
 import type { OperationOptions } from "../options.ts";
-import { loadState, saveState, type SaveReport, type StateReader, type StateWriter } from "./save-state.ts";
+import { getVariable, toGetCommand, type GetOptions, type TakePiece } from "./get-variable.ts";
+import { loadState, saveState, type StateReader, type StateWriter } from "./save-state.ts";
 import { setVariable, toSetting, type VariableValue } from "./set-variable.ts";
 
 export interface StateSettings extends KernelSettings {
@@ -36,6 +37,14 @@ export class StateOperations {
     const setting = toSetting(name, value);
     const { id: sessionId } = this.#settings;
     return this.#operate(options, (kernel, interrupted) => setVariable(kernel, setting, { sessionId, interrupted }));
+  }
+
+  get(name: string, take: TakePiece, options: GetOptions): Promise<void> {
+    const command = toGetCommand(name, options);
+    const { id: sessionId } = this.#settings;
+    return this.#operate(options, (kernel, interrupted) =>
+      getVariable(kernel, command, take, { sessionId, interrupted }),
+    );
   }
 
   save(path: string, options: OperationOptions): Promise<SaveReport> {

@@ -6,6 +6,7 @@ import { StdlibError } from "../../errors.ts";
 import type { StdlibFunction, StdlibListing } from "../../protocol/sessions.ts";
 import type { HostCommand } from "../../protocol/worker/host-messages.ts";
 import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
+import type { ActiveWork } from "../../util/async/active-work.ts";
 import type { Kernels } from "../kernels/kernels.ts";
 import { toError } from "../kernels/stdlib-loader.ts";
 
@@ -22,11 +23,13 @@ const LIMIT_MS = 5_000;
 export class StandardLibrary {
   readonly #source: StdlibSource;
   readonly #openKernels: () => Promise<Kernels>;
+  readonly #activeWork: ActiveWork;
 
   /** `openKernels` opens a sandbox without a standard library. */
-  constructor(source: StdlibSource, openKernels: () => Promise<Kernels>) {
+  constructor(source: StdlibSource, openKernels: () => Promise<Kernels>, activeWork: ActiveWork) {
     this.#source = source;
     this.#openKernels = openKernels;
+    this.#activeWork = activeWork;
   }
 
   /** The file; it need not exist. */
@@ -78,7 +81,11 @@ export class StandardLibrary {
     }
   }
 
-  async #request(command: HostCommand): Promise<StatusEvent> {
+  #request(command: HostCommand): Promise<StatusEvent> {
+    return this.#activeWork.during(() => this.#send(command));
+  }
+
+  async #send(command: HostCommand): Promise<StatusEvent> {
     const kernels = await this.#openKernels();
     try {
       const status = await kernels.current.request(command, { limitMs: LIMIT_MS });

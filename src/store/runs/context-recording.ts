@@ -10,7 +10,9 @@ import { CHUNK_BYTES, type RecordedContext } from "./run-log-format.ts";
 /** The default limit on the contexts of one run that are recorded, in total. */
 export const MAX_CONTEXT_BYTES = 64 * 1024 * 1024;
 
-export type ContextSource = { readonly bytes: Uint8Array } | { readonly path: string };
+export type ContextSource =
+  | { readonly bytes: Uint8Array }
+  | { readonly path: string; readonly range?: { readonly offset: number; readonly length: number } };
 
 interface ContextOptions {
   readonly files: RunFiles;
@@ -70,7 +72,8 @@ async function* readSource(source: ContextSource, maxBytes: number): AsyncGenera
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw new TypeError("it is not a file");
-    yield* readChunks(file, 0, Math.min(stat.size, maxBytes));
+    const { offset, length } = source.range ?? { offset: 0, length: stat.size };
+    yield* readChunks(file, offset, offset + Math.min(length, maxBytes));
   } finally {
     await file.close();
   }

@@ -1,5 +1,6 @@
 // All recorded runs: listed, found by id, and pruned.
 
+import { existsSync } from "node:fs";
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { RunNotFoundError } from "../../errors.ts";
@@ -22,6 +23,11 @@ export async function listRuns({ folder = runsFolder() }: RunsOptions = {}): Pro
     if (summary !== undefined) summaries.push(summary);
   }
   return summaries.sort((a, b) => b.started - a.started || (a.id < b.id ? 1 : -1));
+}
+
+/** Whether a run of this id was recorded: its folder exists. */
+export function isRecorded(id: string, { folder = runsFolder() }: RunsOptions = {}): boolean {
+  return isRunId(id) && existsSync(join(folder, id));
 }
 
 /** Finds a run by its id or an unambiguous prefix. Throws RunNotFoundError. */

@@ -1,6 +1,7 @@
 // The format of a recorded run, shared by its writer and its readers. docs/trajectories.md describes it.
 
 import { z } from "zod";
+import { WORK_ID } from "../../protocol/ids.ts";
 import type { Shape } from "../../protocol/shape.ts";
 import { runStatus, stopReason } from "../../protocol/runs.ts";
 import { modelUsage } from "../../protocol/usage.ts";
@@ -21,7 +22,6 @@ export const MAX_META_BYTES = 64 * 1024;
 export const STARTING_MS = 60_000;
 const HEAD_CHARACTERS = 200;
 
-const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const DIGEST = /^[0-9a-f]{64}$/;
 /** Keys with a meaning in the format. As keys of recorded data they are escaped with another `$`. */
 export const MARKER = /^\$+(?:blob|same)$/;
@@ -84,7 +84,7 @@ export const runMeta = z.object({
 export type RunMeta = Shape<typeof runMeta>;
 
 export function isRunId(value: string): boolean {
-  return RUN_ID.test(value);
+  return WORK_ID.test(value);
 }
 
 export function runsFolder(): string {

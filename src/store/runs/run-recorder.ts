@@ -2,6 +2,7 @@
 
 import type { RunId } from "../../protocol/ids.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import type { ContextSource } from "./context-recording.ts";
 import { pruneRuns } from "./recorded-runs.ts";
 import { RunLogWriter } from "./run-log.ts";
 
@@ -14,6 +15,15 @@ interface RecordableRun {
 interface RecordableContext {
   readonly name: string;
   readonly value: object;
+}
+
+interface FileContext {
+  readonly file: string;
+  readonly range?: { readonly offset: number; readonly length: number };
+}
+
+function toSource({ file: path, range }: FileContext): ContextSource {
+  return range === undefined ? { path } : { path, range };
 }
 
 /** Pruning reads every log that exists, so it is not done for every run. */
@@ -31,7 +41,7 @@ export class RunRecorder {
     this.#recorded += 1;
     for (const { name, value } of contexts) {
       if ("text" in value) await writer.recordContext(name, { bytes: Buffer.from(String(value.text)) });
-      else if ("file" in value) await writer.recordContext(name, { path: String(value.file) });
+      else if ("file" in value) await writer.recordContext(name, toSource(value as FileContext));
     }
     await run.result.catch(() => {});
     await writer.close();

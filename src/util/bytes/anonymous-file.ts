@@ -1,7 +1,8 @@
 // A temporary file without a name: no other process can open it, and it disappears with the last descriptor.
 
 import { randomBytes } from "node:crypto";
-import { constants, openSync, unlinkSync } from "node:fs";
+import { closeSync, constants, openSync, unlinkSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -15,6 +16,16 @@ export function openAnonymousFile(): number {
     return openSync(tmpdir(), UNNAMED, MODE);
   } catch {
     return openAndUnlink(); // fails again if something else is wrong
+  }
+}
+
+/** The same as a handle. */
+export async function openAnonymousHandle(): Promise<FileHandle> {
+  const fd = openAnonymousFile();
+  try {
+    return await open(`/proc/self/fd/${fd}`, "r+");
+  } finally {
+    closeSync(fd);
   }
 }
 

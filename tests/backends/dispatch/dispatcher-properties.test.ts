@@ -4,7 +4,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Backend, BackendPart, BackendRequest } from "../../../src/backends/backend.ts";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
-import { ScriptedBackend, type ScriptedReply } from "../../../src/backends/scripted/scripted.ts";
+import type { ScriptedReply } from "../../../src/backends/scripted/script.ts";
+import { ScriptedBackend } from "../../../src/backends/scripted/scripted.ts";
 import { aRequest, failing, rateLimited } from "../describe-backend.ts";
 import { ManualClock } from "./manual-clock.ts";
 

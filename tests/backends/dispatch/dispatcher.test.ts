@@ -4,7 +4,7 @@ import { NO_USAGE, type ModelUsage } from "../../../src/protocol/usage.ts";
 import type { CallPart } from "../../../src/backends/dispatch/call.ts";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import { ScriptedBackend } from "../../../src/backends/scripted/scripted.ts";
-import type { ScriptedReply } from "../../../src/backends/scripted/scripted.ts";
+import type { ScriptedReply } from "../../../src/backends/scripted/script.ts";
 import { aRequest, failing, rateLimited } from "../describe-backend.ts";
 import { ManualClock, settle } from "./manual-clock.ts";
 

@@ -6,7 +6,7 @@ import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import { checkLanguageModel, type LanguageModelCall } from "../../../src/backends/providers/language-model.ts";
 import { LanguageModelBackend } from "../../../src/backends/providers/language-model-backend.ts";
 import { BackendConnectionError } from "../../../src/errors.ts";
-import type { LanguageModel } from "../../../src/index.ts";
+import type { LanguageModel } from "../../internals.ts";
 import { openMockProvider, type MockReply } from "../../fixtures/mock-provider.ts";
 import { createLanguageModel } from "../../fixtures/language-model.ts";
 import { aRequest } from "../describe-backend.ts";

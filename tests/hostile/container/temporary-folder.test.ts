@@ -1,7 +1,7 @@
 // Tier C has no /tmp for each session. Code that uses it by name is told what to use instead.
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 
 let runtime: Runtime;

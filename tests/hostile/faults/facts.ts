@@ -1,7 +1,7 @@
 // How a sandbox is confined, as facts: a sandbox that is confined completely has the same facts as every other.
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 
 export type Facts = Readonly<Record<string, unknown>>;
 

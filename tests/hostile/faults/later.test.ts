@@ -1,7 +1,7 @@
 // Faults in the later life of a sandbox: new workers, commands and jobs, kills, and what the broker does for it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { comesTrue, isAlive } from "../machine.ts";
 import { failureOf } from "../stage.ts";
 import { FaultStage } from "./fault-stage.ts";

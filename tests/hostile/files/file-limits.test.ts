@@ -1,7 +1,7 @@
 // Disk quota, file names and file counts at their limits, and attacks on the processes that move files.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FileError, WorkerLostError } from "../../../src/index.ts";
+import { FileError, WorkerLostError } from "../../internals.ts";
 import { begin, valueOf } from "../../open.ts";
 import { skipInTierC } from "../../tier.ts";
 import { failureOf, openStage, type OpenStage } from "../stage.ts";

@@ -1,7 +1,7 @@
 // Code that swaps a file for a link while the host works with it.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FileError, REPLSecurityError, type Execution, type Session } from "../../../src/index.ts";
+import { FileError, REPLSecurityError, type Execution, type Session } from "../../internals.ts";
 import { begin, valueOf } from "../../open.ts";
 import { openStage, type OpenStage } from "../stage.ts";
 

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { REPLSecurityError } from "../../../src/index.ts";
+import { REPLSecurityError } from "../../internals.ts";
 import { begin, valueOf } from "../../open.ts";
 import { failureOf, openStage, type OpenStage } from "../stage.ts";
 

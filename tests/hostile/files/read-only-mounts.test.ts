@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { TIER } from "../../tier.ts";
 

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Mount, Runtime, Session } from "../../../src/index.ts";
+import type { Mount, Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { skipInTierC, TIER } from "../../tier.ts";
 

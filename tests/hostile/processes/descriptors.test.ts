@@ -1,7 +1,7 @@
 // A session that closes its ends of pipes must not make the host use a descriptor number that was reused.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 
 let runtime: Runtime;

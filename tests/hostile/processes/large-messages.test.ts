@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
 
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");

@@ -6,7 +6,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRuntime, type Session } from "../../../src/index.ts";
+import { openRuntime, type Session } from "../../internals.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { childrenOf, comesTrue, descendantsOf, isAlive, parentOf, processesWith, python } from "../machine.ts";
 import { nodeForAll } from "../ordinary-user.ts";

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { openRuntime } from "../../../src/index.ts";
+import { openRuntime } from "../../internals.ts";
 import { comesTrue, processesWith, python } from "../machine.ts";
 import { uniqueSleep } from "../probe.ts";
 

@@ -4,7 +4,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { toProbe, type Check } from "../probe.ts";
 import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
 

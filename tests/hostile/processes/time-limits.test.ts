@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRuntime, type Result, type Runtime, type Session } from "../../../src/index.ts";
+import { openRuntime, type Result, type Runtime, type Session } from "../../internals.ts";
 import { comesTrue, parentOf, processesWith, python } from "../machine.ts";
 import { uniqueSleep } from "../probe.ts";
 import { skipInTierC } from "../../tier.ts";

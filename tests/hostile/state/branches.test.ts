@@ -1,7 +1,7 @@
 // Forks attacked from inside: a family of forks is one trust domain, and the harm ends there.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { childrenOf, comesTrue, descendantsOf, isAlive } from "../machine.ts";
 import { skipInTierC } from "../../tier.ts";

@@ -1,7 +1,7 @@
 // Hostile displays: they may harm their session, never the host or other sessions.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const MIB = 1 << 20;

@@ -1,7 +1,7 @@
 // A session that lies about its namespace or does not answer: the host gets nonsense or nothing, and stays unharmed.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { InspectionError, type Session } from "../../../src/index.ts";
+import { InspectionError, type Session } from "../../internals.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
 
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");

@@ -1,7 +1,7 @@
 // Forks attacked from inside so that the host would wait: nothing may wait forever.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { skipInTierC } from "../../tier.ts";
 

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 import { comesTrue, processesWith } from "../machine.ts";
 import { openStage } from "../stage.ts";

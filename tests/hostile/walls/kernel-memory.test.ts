@@ -1,7 +1,7 @@
 // Memory and work of the kernel that no limit counts: code gets none of it, and programs find other ways.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
 
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { chmodSync, closeSync, constants, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { python } from "../machine.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
 

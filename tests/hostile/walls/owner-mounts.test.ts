@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { release, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRuntime, type Mount, type Runtime } from "../../../src/index.ts";
+import { openRuntime, type Mount, type Runtime } from "../../internals.ts";
 import { valueOf } from "../../open.ts";
 import { comesTrue, processesWith, python } from "../machine.ts";
 import { mountByFuse, mountOverlay } from "../overlay.ts";

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { valueOf } from "../../open.ts";
 import { comesTrue, descendantsOf, proportionalBytes } from "../machine.ts";
 import { THREAD_AND_FORK_BOMB, toProbe } from "../probe.ts";

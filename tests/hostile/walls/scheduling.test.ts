@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { toProbe, type Check } from "../probe.ts";
 import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
 import { initOf } from "../users.ts";

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { childrenOf, comesTrue, isAlive, python } from "../machine.ts";
 import { copyForAll, type ForAll } from "../ordinary-user.ts";

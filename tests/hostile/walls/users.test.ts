@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRuntime, type Runtime, type Session } from "../../../src/index.ts";
+import { openRuntime, type Runtime, type Session } from "../../internals.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { python } from "../machine.ts";
 import { copyForAll, type ForAll } from "../ordinary-user.ts";

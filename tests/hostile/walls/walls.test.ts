@@ -14,7 +14,7 @@ import {
 import { homedir, hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRuntime, REPLSecurityError, type Mount, type Session } from "../../../src/index.ts";
+import { openRuntime, REPLSecurityError, type Mount, type Session } from "../../internals.ts";
 import { skipInTierC, TIER, SHARES_USER, skipForSharedUser } from "../../tier.ts";
 import { comesTrue, python } from "../machine.ts";
 import { toProbe, type Check } from "../probe.ts";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
-import type { LanguageModel } from "../../../src/index.ts";
+import type { LanguageModel } from "../../internals.ts";
 import { BackendModels } from "../../../src/rlm/calls/backend-models.ts";
 import { createLanguageModel } from "../../fixtures/language-model.ts";
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import { BackendModels } from "../../../src/rlm/calls/backend-models.ts";
 import { nameModels } from "../../../src/rlm/calls/model-names.ts";
-import { ScriptedBackend, type LanguageModel, type RLMOptions } from "../../../src/index.ts";
+import { ScriptedBackend, type LanguageModel, type RLMOptions } from "../../internals.ts";
 import { createLanguageModel } from "../../fixtures/language-model.ts";
 import { openMockProvider } from "../../fixtures/mock-provider.ts";
 import { openTestRuntime } from "../../open.ts";

@@ -1,7 +1,7 @@
 // The functions for long texts in the session of a run.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, scripted, type Script } from "../scripting.ts";
 

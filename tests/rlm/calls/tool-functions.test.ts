@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { defineTool, executeCode, ScriptedBackend, type RLMOptions, type Runtime } from "../../../src/index.ts";
+import { defineTool, executeCode, ScriptedBackend, type RLMOptions, type Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 
 let runtime: Runtime;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineTool, type Runtime, type Tool } from "../../../src/index.ts";
+import { defineTool, type Runtime, type Tool } from "../../internals.ts";
 import { z } from "zod";
 import { openTestRuntime } from "../../open.ts";
 import { code, questionOf, type ScriptFunction, scripted, stepOf, watch } from "../scripting.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineTool, type RLMOptions, type RunEvent, type Runtime, ScriptedBackend } from "../../../src/index.ts";
+import { defineTool, type RLMOptions, type RunEvent, type Runtime, ScriptedBackend } from "../../internals.ts";
 import { MaxDepthExceeded, TokenBudgetExhausted, ToolBudgetExhausted } from "../../../src/errors.ts";
 import { z } from "zod";
 import type { RunResult } from "../../../src/protocol/runs.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Runtime } from "../../../src/index.ts";
+import { type Runtime } from "../../internals.ts";
 import { compileSchema } from "../../../src/rlm/reply/answer-schema.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, isEnd, type ScriptFunction, scripted, stepOf, watch } from "../scripting.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-const outputSchema = {
+const schema = {
   type: "object",
   properties: {
     kind: { enum: ["a", "b"] },
@@ -38,7 +38,7 @@ describe("an answer with a schema", () => {
         runtime,
         script.map((value) => code(`FINAL(${value})`)),
       ),
-      { outputSchema },
+      { schema },
     );
     expect(result).toMatchObject({ status: "final", data: { kind: "a", items: [1, { n: 2.5 }] } });
     expect(observations[1]).toMatch(/kind/);
@@ -48,7 +48,7 @@ describe("an answer with a schema", () => {
   test("may be JSON text, with or without a fence", async () => {
     const json = JSON.stringify({ kind: "b", items: [1] });
     for (const text of [json, `\`\`\`json\n${json}\n\`\`\``]) {
-      const { result } = await watch(scripted(runtime, [code(`FINAL(${JSON.stringify(text)})`)]), { outputSchema });
+      const { result } = await watch(scripted(runtime, [code(`FINAL(${JSON.stringify(text)})`)]), { schema });
       expect(result).toMatchObject({ status: "final", data: { kind: "b", items: [1] } });
     }
   });
@@ -56,7 +56,7 @@ describe("an answer with a schema", () => {
   test("is taken as it is when it never becomes valid", async () => {
     const { result } = await watch(
       scripted(runtime, () => code("FINAL('no')")),
-      { outputSchema },
+      { schema },
     );
     expect(result).toMatchObject({ status: "partial", stopReason: "error", answer: "no" });
     expect(result.data).toBeUndefined();
@@ -66,21 +66,21 @@ describe("an answer with a schema", () => {
   test("is checked also at a limit, and in a direct call", async () => {
     const text = JSON.stringify({ kind: "a", items: [7] });
     const script: ScriptFunction = (request) => (isEnd(request) ? text : code("1"));
-    const limited = await watch(scripted(runtime, script, { limits: { maxIterations: 1 } }), { outputSchema });
+    const limited = await watch(scripted(runtime, script, { limits: { maxIterations: 1 } }), { schema });
     expect(limited.result).toMatchObject({ status: "partial", data: { kind: "a", items: [7] } });
-    const direct = await watch(scripted(runtime, ["{}", text], { mode: "direct" }), { outputSchema });
+    const direct = await watch(scripted(runtime, ["{}", text], { mode: "direct" }), { schema });
     expect(direct.result).toMatchObject({ status: "final", data: { kind: "a", items: [7] } });
     const never = await watch(
       scripted(runtime, () => "{}", { mode: "direct" }),
-      { outputSchema },
+      { schema },
     );
     expect(never.result).toMatchObject({ status: "partial", stopReason: "error", answer: "{}" });
   });
 
   test.each([{ type: "no such" }, { $ref: "#/nowhere" }, { type: "string", pattern: "(" }])(
     "is refused before anything runs where %j is no schema",
-    (schema) => {
-      expect(() => scripted(runtime, []).run({ query: "?", outputSchema: schema })).toThrow(RangeError);
+    (none) => {
+      expect(() => scripted(runtime, []).run({ query: "?", schema: none })).toThrow(RangeError);
     },
   );
 });

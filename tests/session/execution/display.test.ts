@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
-import type { MimeBundle, Runtime, Session } from "../../../src/index.ts";
+import type { MimeBundle, Runtime, Session } from "../../internals.ts";
 import { begin, openTestRuntime } from "../../open.ts";
 
 let runtime: Runtime;

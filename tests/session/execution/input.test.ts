@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ExecutionEvent, InputRequest, Runtime } from "../../../src/index.ts";
+import type { ExecutionEvent, InputRequest, Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 
 let runtime: Runtime;

@@ -1,7 +1,7 @@
 // Invalid arguments are refused at once, with a message, and without effect.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 
 let runtime: Runtime;

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ExecutionEvent, Runtime } from "../../../src/index.ts";
+import type { ExecutionEvent, Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 import { run, until } from "../run-code.ts";
 

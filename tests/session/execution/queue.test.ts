@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { Queue } from "../../../src/session/execution/queue.ts";
 import { KeepAlive } from "../../../src/session/keep-alive.ts";
+import { ActiveWork } from "../../../src/util/async/active-work.ts";
 
-const createQueue = (maxWaiting = 10): Queue<string> => new Queue(maxWaiting, new KeepAlive());
+const createQueue = (maxWaiting = 10): Queue<string> => new Queue(maxWaiting, new KeepAlive(), new ActiveWork());
 
 test("Queue runs one entry at a time, in the order in which they were added", () => {
   const queue = createQueue();
@@ -40,7 +41,7 @@ test("Queue starts nothing once it is closed", () => {
 
 test("Queue keeps its session alive while an entry runs", () => {
   const keepAlive = new KeepAlive();
-  const queue = new Queue<string>(1, keepAlive);
+  const queue = new Queue<string>(1, keepAlive, new ActiveWork());
   queue.add("a");
   expect(keepAlive.lastUsedAt).toBe(0);
   queue.next();

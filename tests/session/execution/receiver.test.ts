@@ -1,7 +1,7 @@
 // A receiver of output makes the code that prints wait.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { OutputReceiver, Runtime } from "../../../src/index.ts";
+import type { OutputReceiver, Runtime } from "../../internals.ts";
 import { deferred } from "../../../src/util/async/deferred.ts";
 import { openTestRuntime } from "../../open.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { COMMAND_LINES, openTestRuntime, workFolderOf } from "../../open.ts";
 
 let runtime: Runtime;

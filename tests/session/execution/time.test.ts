@@ -1,7 +1,7 @@
 // Time limits, interrupts and cancellation.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 import { run } from "../run-code.ts";
 

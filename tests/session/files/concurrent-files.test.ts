@@ -1,7 +1,7 @@
 // File operations while code runs, the worker dies, or a fork is made or closed.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SessionClosedError, WorkerLostError, type Runtime } from "../../../src/index.ts";
+import { SessionClosedError, WorkerLostError, type Runtime } from "../../internals.ts";
 import { begin, openTestRuntime, valueOf, workFolderOf } from "../../open.ts";
 import { skipInTierC } from "../../tier.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { REPLSecurityError, SessionClosedError, type Runtime } from "../../../src/index.ts";
+import { REPLSecurityError, SessionClosedError, type Runtime } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { reasonOf } from "../reason-of.ts";
 

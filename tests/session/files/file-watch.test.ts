@@ -1,7 +1,7 @@
 // Watching the files of a session.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { FileChange, FileWatch, Runtime } from "../../../src/index.ts";
+import type { FileChange, FileWatch, Runtime } from "../../internals.ts";
 import { begin, openTestRuntime, valueOf } from "../../open.ts";
 
 let runtime: Runtime;

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime, valueOf, workFolderOf } from "../../open.ts";
 import { reasonOf } from "../reason-of.ts";
 

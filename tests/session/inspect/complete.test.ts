@@ -1,7 +1,7 @@
 // Completion and signature help from the live namespace. The Python tests of the worker cover the details.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Completions, Runtime, Session } from "../../../src/index.ts";
+import type { Completions, Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, openWith } from "../../open.ts";
 
 let runtime: Runtime;

@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, openWith, PYTHON } from "../../open.ts";
 
 function has(module: string): boolean {

@@ -1,7 +1,7 @@
 // Inspecting a session while code runs, copies are made or the worker is replaced. Concurrent, because most of these tests wait.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { InspectionError, type Runtime, type Session } from "../../../src/index.ts";
+import { InspectionError, type Runtime, type Session } from "../../internals.ts";
 import { openTestRuntime, openWith, valueOf } from "../../open.ts";
 
 let runtime: Runtime;

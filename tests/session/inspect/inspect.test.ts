@@ -2,7 +2,7 @@
 
 import { format } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SessionClosedError, type Runtime, type Session } from "../../../src/index.ts";
+import { SessionClosedError, type Runtime, type Session } from "../../internals.ts";
 import { openTestRuntime, openWith, valueOf, workFolderOf } from "../../open.ts";
 
 let runtime: Runtime;

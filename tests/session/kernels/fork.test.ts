@@ -1,7 +1,7 @@
 // Forks: independent live copies of a session.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { TIER } from "../../tier.ts";
 

@@ -1,7 +1,7 @@
 // The memory limit of all sessions together.
 
 import { expect, test } from "vitest";
-import type { Session } from "../../../src/index.ts";
+import type { Session } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const MIB = 2 ** 20;

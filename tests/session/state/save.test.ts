@@ -17,7 +17,7 @@ import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, PYTHON } from "../../open.ts";
 
 const MIB = 2 ** 20;
@@ -344,7 +344,7 @@ test("a host that is killed while it saves leaves no file behind", async () => {
     const runtime = await openRuntime({ python: ${JSON.stringify(PYTHON)}, preload: [], poolSize: 0 });
     const session = await runtime.openSession();
     const code = "class Slow:\\n    def __reduce__(self):\\n        import time\\n        time.sleep(60)\\nx = bytes(10_000_000)\\ny = Slow()";
-    await session.execute(code).result;
+    await session.execute(code);
     setTimeout(() => console.log("saving"), 500);
     await session.save(${JSON.stringify(join(place, "file.rlm"))});`;
   if (!existsSync(join(import.meta.dirname, "../../../dist/index.js"))) return;

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session, VariableValue } from "../../../src/index.ts";
+import type { Runtime, Session, VariableValue } from "../../internals.ts";
 import { countOpen } from "../../count-open.ts";
 import { openTestRuntime } from "../../open.ts";
 

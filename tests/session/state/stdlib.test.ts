@@ -6,7 +6,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { copyForAll } from "../../hostile/ordinary-user.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime, PYTHON } from "../../open.ts";

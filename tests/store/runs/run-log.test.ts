@@ -307,7 +307,7 @@ test("a folder that cannot be created, or an id in use, is reported and does not
   expect(problems).toEqual([expect.stringContaining("ENOTDIR"), "a run with this id is already recorded"]);
 });
 
-test.each(["", ".", "..", "a/b", "../x", ".hidden", "a".repeat(65), "a\n"])("'%s' is no id of a run", (id) => {
+test.each(["", ".", "..", "a/b", "../x", ".hidden", "a".repeat(129), "a\n"])("'%s' is no id of a run", (id) => {
   expect(() => new RunLogWriter(toRunId(id))).toThrow(RangeError);
 });
 

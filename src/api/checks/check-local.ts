@@ -1,0 +1,73 @@
+// The parts of options that only a runtime on this machine takes. Each check throws a TypeError or RangeError.
+
+import type { ModelPrice } from "../../backends/backend.ts";
+import type { TokenPrice } from "../../protocol/usage.ts";
+import type { DispatchOptions, Limits, LocalRLMOptions, Mount } from "../local.ts";
+import { checkOptions, optionNames } from "./check-options.ts";
+
+const LIMITS = optionNames<Limits>({
+  memoryBytes: true,
+  diskBytes: true,
+  processes: true,
+  openFiles: true,
+  branches: true,
+  sessions: true,
+  totalMemoryBytes: true,
+  waiting: true,
+  tasks: true,
+  keptOutputBytes: true,
+  readableOutputBytes: true,
+  totalOutputBytes: true,
+});
+const MOUNT = optionNames<Mount>({ path: true, mode: true, hideSecrets: true, isOptional: true });
+const DISPATCHER = optionNames<DispatchOptions>({
+  maxInFlight: true,
+  maxPerModel: true,
+  maxTries: true,
+  maxWaitMs: true,
+  firstDelayMs: true,
+});
+const PRICE = optionNames<TokenPrice>({ inputUsd: true, outputUsd: true, cacheReadUsd: true, cacheWriteUsd: true });
+const MODEL_PRICE: readonly (keyof ModelPrice)[] = [...PRICE, "tiers"];
+const TIER = [...PRICE, "aboveInputTokens"];
+
+/** Only the names; the values are checked with those of sessions. */
+export function checkRuntimeLimits(limits: unknown): void {
+  checkOptions("openRuntime limits", limits, LIMITS);
+}
+
+/** A misspelt `hideSecrets` must not show secrets. */
+export function checkMounts(mounts: unknown): void {
+  if (mounts === undefined) return;
+  if (!Array.isArray(mounts)) throw new TypeError("Cannot use mounts: it must be a list of { path, mode }");
+  for (const mount of mounts as readonly unknown[]) {
+    checkOptions("a mount", mount ?? null, MOUNT);
+    const { path, mode, hideSecrets, isOptional } = mount as Readonly<Record<string, unknown>>;
+    if (typeof path !== "string") throw new TypeError("Cannot use a mount: its path must be a string");
+    if (mode !== "ro" && mode !== "rw") throw new TypeError(`Cannot mount '${path}': its mode must be 'ro' or 'rw'`);
+    for (const [name, value] of Object.entries({ hideSecrets, isOptional }))
+      if (value !== undefined && typeof value !== "boolean")
+        throw new TypeError(`Cannot mount '${path}': ${name} must be a boolean`);
+  }
+}
+
+/** Concurrency and prices: a misspelt price must not count as zero. */
+export function checkModelOptions({ dispatcher, prices }: Pick<LocalRLMOptions, "dispatcher" | "prices">): void {
+  checkOptions("runtime.rlm dispatcher", dispatcher, DISPATCHER);
+  if (prices === undefined) return;
+  if (typeof prices !== "object" || prices === null)
+    throw new TypeError("Cannot use prices: it must be an object, by model");
+  for (const [model, price] of Object.entries(prices)) {
+    checkPrice(`the price of '${model}'`, price, MODEL_PRICE);
+    for (const tier of price.tiers ?? []) checkPrice(`a tier of the price of '${model}'`, tier, TIER);
+  }
+}
+
+function checkPrice(what: string, price: unknown, known: readonly string[]): void {
+  checkOptions(what, price ?? null, known);
+  for (const name of known) {
+    const value = (price as Readonly<Record<string, unknown>>)[name];
+    if (name !== "tiers" && !(typeof value === "number" && value >= 0))
+      throw new RangeError(`Cannot use ${String(value)} as ${name} of ${what}: it must be a number of at least 0`);
+  }
+}

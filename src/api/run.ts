@@ -1,0 +1,121 @@
+// Recursive runs as callers see them.
+
+import type { RunId } from "../protocol/ids.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { LedgerLimits, RunInfo, RunResult as PlainRunResult } from "../protocol/runs.ts";
+import type { Page, PageOptions } from "./page.ts";
+import type { AnswerData, AnswerSchema } from "./schema.ts";
+import type { Content, Signal } from "./web-types.ts";
+
+/** The result of a run. `data` has the type of the request's schema. */
+export interface RunResult<Data = unknown> extends Omit<PlainRunResult, "data"> {
+  /** The answer as data: the argument of FINAL or SUBMIT, checked where there is a schema. Absent: it has none. */
+  readonly data?: Data;
+}
+
+/**
+ * One question given to the orchestrator. Await it for its result, or iterate it for its events; both work at any time, and any number of
+ * times. It never rejects because of what models or code did, unless `onLimit` is `throw`.
+ */
+export interface Run<Data = unknown> extends Promise<RunResult<Data>>, AsyncIterable<RunEvent> {
+  /** For `runtime.runs.get`. */
+  readonly id: RunId;
+  /** Its state now. */
+  info(): Promise<RunInfo>;
+  /** Ends every call and every session of the run. Its status is then `cancelled`. */
+  cancel(): Promise<void>;
+}
+
+/** A backend, models and limits, set up once. Each question is a run. */
+export interface RLM<Request extends { readonly query: string } = RunRequest> {
+  /** Starts at once. */
+  run<const Schema extends AnswerSchema | undefined = undefined>(
+    request: Omit<Request, "schema"> & {
+      /** The form of the answer, as `data` of the result: a schema of zod 4 or another Standard Schema, or JSON Schema. */
+      readonly schema?: Schema;
+    },
+  ): Run<AnswerData<Schema>>;
+}
+
+/** Limits of a run, all nodes together. */
+export interface RLMLimits extends LedgerLimits {
+  /** Nodes with a session below the root. Default: 4. */
+  readonly maxDepth?: number;
+  /** Steps of one node. Default: 30. */
+  readonly maxIterations?: number;
+}
+
+/** Options of recursive runs. */
+export interface RLMOptions {
+  /** Of the root and of nodes below it. Default over HTTP: the server's. */
+  readonly model?: string | undefined;
+  /** Answers `llm_query`. Default: the model. */
+  readonly subModel?: string | undefined;
+  /** For the whole run, all nodes together. Default: 1,000 model calls, 30 minutes; no limit on tokens and cost. */
+  readonly limits?: RLMLimits | undefined;
+  /** `auto` (default): small questions go straight to the model. */
+  readonly mode?: "auto" | "rlm" | "direct" | undefined;
+  /** At a limit: return the best answer that there is (default), or reject with an error. */
+  readonly onLimit?: "partial" | "throw" | undefined;
+}
+
+/** One question. */
+export interface RunRequest {
+  /** The id of the run; letters, digits, `.`, `_`, `-`, at most 128. The same id is the same work. Default: generated. */
+  readonly id?: string | undefined;
+  /** The question. */
+  readonly query: string;
+  /** The material: a variable in the root session, or several. */
+  readonly context?: Context | undefined;
+  /** The form of the answer, as `data` of the result. */
+  readonly schema?: AnswerSchema | undefined;
+  /** Overrides the option of the RLM for this run. The sub-model is then the model by default. */
+  readonly model?: string | undefined;
+  /** Overrides the option of the RLM for this run. */
+  readonly subModel?: string | undefined;
+  /** Overrides the option of the RLM for this run. */
+  readonly mode?: RLMOptions["mode"];
+  /** Overrides the option of the RLM for this run. */
+  readonly onLimit?: RLMOptions["onLimit"];
+  /** Each replaces the limit of the RLM for this run. */
+  readonly limits?: RLMLimits | undefined;
+  /** Aborting cancels the run. */
+  readonly signal?: Signal | undefined;
+}
+
+/** The value of one variable. */
+export type ContextValue =
+  | string
+  | {
+      /** A `str`, or the JSON text of a value. */
+      readonly text: Content;
+      /** JSON is parsed by Python, so integers of any size are exact. Default: `text`. */
+      readonly as?: "text" | "json" | undefined;
+    }
+  | {
+      /** As `JSON.stringify` has it. */
+      readonly json: unknown;
+    }
+  | {
+      /** A dict from name to text. */
+      readonly files: readonly ContextFile[];
+    };
+
+/** A value in a dict, under its name. */
+export interface ContextFile {
+  /** Its key in the dict. */
+  readonly name: string;
+  /** Its value. */
+  readonly content: Content;
+}
+
+/** A single value is the variable `context`; an object with other keys has one variable per key. */
+export type Context = ContextValue | { readonly [variable: string]: ContextValue };
+
+/** Runs by id: live ones, and those that are recorded. */
+export interface Runs {
+  /** Returns at once. Awaiting or iterating it rejects with a RunNotFoundError if there is none. */
+  get(id: string): Run;
+  /** The latest first. */
+  list(options?: PageOptions): Promise<Page<RunInfo>>;
+}

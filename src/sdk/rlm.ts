@@ -1,0 +1,111 @@
+// Recursive runs as the SDK gives them.
+
+import { checkModelOptions } from "../api/checks/check-local.ts";
+import { checkRunDefaults, checkRunRequest } from "../api/checks/check-calls.ts";
+import { checkOptions } from "../api/checks/check-options.ts";
+import type { LocalRLM, LocalRLMOptions, LocalRunRequest } from "../api/local.ts";
+import { OPTIONS } from "../api/checks/option-names.ts";
+import type { Run } from "../api/run.ts";
+import type { AnswerData, AnswerSchema } from "../api/schema.ts";
+import { RLMError } from "../errors.ts";
+import type { RunId } from "../protocol/ids.ts";
+import type { Context } from "../rlm/context/context-items.ts";
+import type { RLM as Inner, RunRequest } from "../rlm/rlm.ts";
+import type { Run as LiveRun } from "../rlm/run.ts";
+import { randomId } from "../util/make-id.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
+import { receiveContext, StreamedContext, type ReceivedContext } from "./run-context.ts";
+import { SDKRun, toSource, type RunSource } from "./run.ts";
+
+const LOCAL_OPTIONS: readonly (keyof LocalRLMOptions)[] = [
+  "backend",
+  "baseUrl",
+  "apiKey",
+  "reasoningEffort",
+  "tools",
+  "cache",
+  "prices",
+  "cellTimeoutMs",
+  "dispatcher",
+  "log",
+];
+
+/** Throws a TypeError for options that do not exist, and where the model is missing. */
+export function checkRLMOptions(options: LocalRLMOptions): asserts options is LocalRLMOptions & {
+  readonly model: NonNullable<LocalRLMOptions["model"]>;
+} {
+  checkOptions("runtime.rlm", options, [...OPTIONS.rlm, ...LOCAL_OPTIONS]);
+  checkRunDefaults(options);
+  checkModelOptions(options);
+  if (options.model === undefined) throw new TypeError("Cannot set up runs: give a model");
+}
+
+export class SDKRLM implements LocalRLM {
+  readonly #rlm: Inner;
+  /** Resolves when nothing reads the context of a run any more. */
+  readonly #settled: (id: RunId) => Promise<void>;
+
+  constructor(rlm: Inner, settled: (id: RunId) => Promise<void>) {
+    this.#rlm = rlm;
+    this.#settled = settled;
+  }
+
+  get limits(): LocalRLM["limits"] {
+    return this.#rlm.limits;
+  }
+
+  check(): Promise<void> {
+    return this.#rlm.check();
+  }
+
+  run<const Schema extends AnswerSchema | undefined = undefined>(
+    request: Omit<LocalRunRequest, "schema"> & { readonly schema?: Schema },
+  ): Run<AnswerData<Schema>> {
+    checkRunRequest(request, [...OPTIONS.run, "patterns"]);
+    const { context, limits, signal, ...others } = request;
+    const id = (request.id ?? randomId("r")) as RunId;
+    if (signal?.aborted === true) return new SDKRun(id, Promise.reject(signal.reason as Error));
+    const toRequest = (own: Context | undefined, ownId = request.id): RunRequest =>
+      omitUndefined({
+        ...others,
+        signal,
+        id: ownId,
+        context: own,
+        limits: limits && omitUndefined(limits),
+      });
+    const received = context === undefined ? undefined : receiveContext(context, signal);
+    if (!(received instanceof StreamedContext)) return this.#startNow(id, toRequest(received));
+    this.#rlm.checkRequest(toRequest(received.outline));
+    return new SDKRun(
+      id,
+      this.#startLater(id, received.receive(), (own) => this.#rlm.run(toRequest(own, id))),
+    );
+  }
+
+  /** Wrong arguments throw; an id that names other work rejects. */
+  #startNow<Data>(id: RunId, request: RunRequest): Run<Data> {
+    try {
+      const run = this.#rlm.run(request);
+      return new SDKRun(run.id, toSource(run));
+    } catch (error) {
+      if (error instanceof RLMError) return new SDKRun(id, Promise.reject(error));
+      throw error;
+    }
+  }
+
+  async #startLater(
+    id: RunId,
+    receiving: Promise<ReceivedContext>,
+    start: (context: Context) => LiveRun,
+  ): Promise<RunSource> {
+    const received = await receiving;
+    try {
+      const source = toSource(start(received.context));
+      void this.#settled(id).finally(() => void received[Symbol.asyncDispose]());
+      return source;
+    } catch (error) {
+      await received[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+}
