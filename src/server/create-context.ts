@@ -2,9 +2,10 @@
 
 import type { Runtime } from "../runtime.ts";
 import { Executions, type ExecutionLimits } from "./context/executions.ts";
-import { Idempotency } from "./context/idempotency.ts";
+import { Idempotency, type Journal } from "./context/idempotency.ts";
 import { PendingInputs } from "./context/pending-inputs.ts";
-import { RunAdmission, type ConfiguredModel } from "./context/run-admission.ts";
+import { DEFAULT_MAX_RUNS, RunAdmission, type ConfiguredModel } from "./context/run-admission.ts";
+import { StoredResponses } from "./context/stored-responses.ts";
 import type { ServerContext } from "./context/server-context.ts";
 import { MCPMount, type MCPMountOptions } from "./mcp-mount.ts";
 import { DEFAULT_MIN_THROUGHPUT } from "./net/bodies/min-throughput.ts";
@@ -21,15 +22,28 @@ export interface ServerContextOptions extends Partial<
   readonly model?: ConfiguredModel;
   /** Concurrent runs. Default: 8. */
   readonly maxRuns?: number;
+  /** Of the context of a run that comes as a form. Default: 4 GiB. */
+  readonly maxContextBytes?: number;
+  /** Of starts, across restarts. Default: none. */
+  readonly journal?: Journal;
   readonly mcp?: MCPMountOptions;
   readonly executions?: Partial<ExecutionLimits>;
 }
 
+const MAX_CONTEXT_BYTES = 4 * 1024 ** 3;
+/** Contexts that arrive while all runs are running. */
+const MAX_UPLOADS = 8;
 const NO_MODEL = { whyNot: "none is configured" };
 const NEVER = new AbortController().signal;
 
 export function createServerContext(runtime: Runtime, options: ServerContextOptions = {}): ServerContext {
-  const { model = NO_MODEL, maxRuns, sessionDefaults = {}, minThroughput = DEFAULT_MIN_THROUGHPUT } = options;
+  const {
+    model = NO_MODEL,
+    maxRuns,
+    maxContextBytes = MAX_CONTEXT_BYTES,
+    sessionDefaults = {},
+    minThroughput = DEFAULT_MIN_THROUGHPUT,
+  } = options;
   const { draining = NEVER, closing = NEVER } = options;
   const executions = new Executions(options.executions);
   const runs = new RunAdmission(runtime, model, maxRuns);
@@ -43,10 +57,12 @@ export function createServerContext(runtime: Runtime, options: ServerContextOpti
     bodyMemory: new MemoryBudget(BODY_MEMORY),
     minThroughput,
     pendingInputs: new PendingInputs(),
-    idempotency: new Idempotency(),
+    idempotency: new Idempotency(options.journal),
+    responses: new StoredResponses(),
     runs,
     mcp: new MCPMount({ runtime, runs, activity, draining, closing }, options.mcp),
     spool: new Spool(),
+    runContexts: { spool: new Spool((maxRuns ?? DEFAULT_MAX_RUNS) + MAX_UPLOADS), maxBytes: maxContextBytes },
     tickets: new Tickets(),
     upgrades: new WeakMap(),
     draining,

@@ -2,7 +2,7 @@
 //
 // The protocol is loaded with the first message.
 
-import type { Mount } from "../environments/environment.ts";
+import type { Mount } from "../api/local.ts";
 import { onAbort } from "../util/async/on-abort.ts";
 import { dataPath } from "../util/data-folder.ts";
 import type { MCPHandler, MCPRequest, ServerContext } from "./context/server-context.ts";

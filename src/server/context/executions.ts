@@ -3,13 +3,14 @@
 // An execution does not depend on its client's connection: it can be found by its id and followed from any cursor. Results are kept for
 // an hour, within limits on their number and size. Output can be read for as long as the session keeps it.
 
-import { LimitExceededError } from "../../errors.ts";
+import { ExecutionNotFoundError, IdReusedError, LimitExceededError } from "../../errors.ts";
 import type { ProblemSummary } from "../../protocol/api/problem.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { ExecuteOptions } from "../../session/options.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import { ProblemError, toProblem, toSummary } from "../net/problem.ts";
+import { HeldOutputs } from "./held-outputs.ts";
+import { toProblem, toSummary } from "../net/problem.ts";
 
 export interface ExecutionLimits {
   /** Running or queued, in all sessions together. */
@@ -41,6 +42,9 @@ type Outcome =
   | { readonly result: ExecutionResult; readonly problem?: undefined }
   | { readonly problem: ProblemSummary; readonly result?: undefined };
 
+/** `with-output`: the output, too, because its session ends with it. `not`: it is forgotten when it has ended. */
+export type Keeping = "result" | "with-output" | "not";
+
 export class Executions {
   readonly #limits: ExecutionLimits;
   readonly #byId = new Map<string, Execution>();
@@ -50,6 +54,7 @@ export class Executions {
   /** Oldest first. */
   readonly #ended = new Map<Execution, Ended>();
   #endedBytes = 0;
+  readonly #outputs = new HeldOutputs();
 
   constructor(limits: Partial<ExecutionLimits> = {}) {
     this.#limits = { ...DEFAULT_EXECUTION_LIMITS, ...limits };
@@ -59,11 +64,10 @@ export class Executions {
     return this.#running.size;
   }
 
-  /**
-   * Throws LimitExceededError when too many are running, and what `session.execute` throws. With `isKept: false` its result is not
-   * kept.
-   */
-  start(session: Session, code: string, options: ExecuteOptions, { isKept = true } = {}): Execution {
+  /** Throws LimitExceededError when too many are running, IdReusedError, and what `session.execute` throws. */
+  start(session: Session, code: string, options: ExecuteOptions, keeping: Keeping = "result"): Execution {
+    const { id } = options;
+    if (id !== undefined && this.#byId.has(id)) throw new IdReusedError({ id, kind: "execution" });
     const { running, codeBytes } = this.#limits;
     if (this.#running.size >= running) {
       throw new LimitExceededError({ what: "execute more code at once", limit: "executions", value: running });
@@ -72,14 +76,15 @@ export class Executions {
       throw new LimitExceededError({ what: "execute more code at once", limit: "codeBytes", value: codeBytes });
     }
     const execution = session.execute(code, options);
+    if (keeping === "with-output") this.#outputs.hold(execution);
     this.#codeBytes += code.length;
     this.#byId.set(execution.id, execution);
     this.#running.add(execution);
     const end = (outcome: Outcome): void => {
       this.#running.delete(execution);
       this.#codeBytes -= code.length;
-      if (isKept) this.#keep(execution, outcome);
-      else this.#byId.delete(execution.id);
+      if (keeping === "not") this.#byId.delete(execution.id);
+      else this.#keep(execution, outcome);
     };
     execution.result.then(
       (result) => end({ result }),
@@ -88,12 +93,11 @@ export class Executions {
     return execution;
   }
 
-  /** Throws a ProblemError when it is unknown or forgotten. */
+  /** Throws ExecutionNotFoundError. */
   get(id: string): Execution {
     const execution = this.#byId.get(id);
     if (execution !== undefined) return execution;
-    const detail = `There is no execution '${id.slice(0, 100)}': it never was, or it ended too long ago`;
-    throw new ProblemError({ status: 404, code: "EXECUTION_NOT_FOUND", detail });
+    throw new ExecutionNotFoundError({ executionId: id });
   }
 
   /** Undefined: it is queued or running. */
@@ -117,12 +121,14 @@ export class Executions {
     const bytes = execution.code.length + (outcome.result === undefined ? 0 : sizeOf(outcome.result));
     const at = Date.now();
     this.#ended.set(execution, { at, bytes, outcome });
+    this.#outputs.end(execution);
     this.#endedBytes += bytes;
     for (const [oldest, ended] of this.#ended) {
       const { ended: most, endedBytes, keptMs } = this.#limits;
       const isTooMuch = this.#ended.size > most || (this.#endedBytes > endedBytes && this.#ended.size > 1);
       if (!isTooMuch && at - ended.at < keptMs) break;
       this.#ended.delete(oldest);
+      this.#outputs.drop(oldest);
       this.#endedBytes -= ended.bytes;
       // A new session of the same name reuses ids.
       if (this.#byId.get(oldest.id) === oldest) this.#byId.delete(oldest.id);

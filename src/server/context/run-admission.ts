@@ -48,6 +48,11 @@ export class RunAdmission {
     return rlm === undefined ? undefined : { limits: rlm.limits, run: (request) => this.start(request) };
   }
 
+  /** Throws a ProblemError when no model is configured. */
+  checkConfigured(): void {
+    if (this.rlm === undefined) throw new ProblemError(noModel(this.#model));
+  }
+
   /** Throws a ProblemError, LimitExceededError, or a TypeError or RangeError for an invalid request. */
   start(request: RunRequest): Run {
     const { rlm } = this;

@@ -14,6 +14,7 @@ import type { Executions } from "./executions.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { PendingInputs } from "./pending-inputs.ts";
 import type { RunAdmission } from "./run-admission.ts";
+import type { StoredResponses } from "./stored-responses.ts";
 
 export interface ServerContext {
   readonly runtime: Runtime;
@@ -26,6 +27,8 @@ export interface ServerContext {
   readonly minThroughput: ThroughputLimit;
   readonly pendingInputs: PendingInputs;
   readonly idempotency: Idempotency;
+  /** To requests that act once. */
+  readonly responses: StoredResponses;
   readonly metrics: Metrics;
   /** Defaults of new sessions. */
   readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
@@ -33,6 +36,8 @@ export interface ServerContext {
   readonly mcp: MCPHandler;
   /** Large bodies and session files in transit. */
   readonly spool: Spool;
+  /** Contexts that came as files, for as long as their runs read them. */
+  readonly runContexts: { readonly spool: Spool; readonly maxBytes: number };
   readonly tickets: Tickets;
   readonly upgrades: WeakMap<Request, Upgrade>;
   /** Aborted when shutdown begins: nothing new starts, and running work gets a grace period. */

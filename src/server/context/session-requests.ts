@@ -1,15 +1,18 @@
 // What clients request of a session, over HTTP and WebSockets alike.
 
-import type { ExecuteBody } from "../../protocol/api/executions.ts";
+import type { ExecuteBody, StdinBody } from "../../protocol/api/executions.ts";
 import type { ServerMessage } from "../../protocol/api/web-socket.ts";
 import type { InterruptAnswer } from "../../protocol/sessions.ts";
 import type { VariableList } from "../../protocol/variables.ts";
 import type { Execution } from "../../session/execution/execution.ts";
+import type { SessionOptions } from "../../session/options.ts";
 import type { Session } from "../../session/session.ts";
 import { withTimeout } from "../../util/async/with-timeout.ts";
+import { randomId } from "../../util/make-id.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { ProblemError, toProblem, toSummary } from "../net/problem.ts";
 import type { ActivityOrigin } from "../observability/activity-tracker.ts";
+import type { Keeping } from "./executions.ts";
 import type { ServerContext } from "./server-context.ts";
 
 /** An interrupt that has no effect ends the worker after two seconds. */
@@ -17,17 +20,42 @@ const INTERRUPT_MS = 5_000;
 
 type ExecuteRequest = Omit<ExecuteBody, "variables" | "onDisconnect">;
 
+/** Runs code in a session of its own, which ends with it. Rejects with what `Runtime.openSession` and `Executions.start` throw. */
+export async function startOneOff(
+  body: ExecuteRequest,
+  sessionOptions: SessionOptions,
+  origin: ActivityOrigin,
+  context: ServerContext,
+): Promise<Execution> {
+  const { runtime } = context;
+  const session = await runtime.openSession({ ...sessionOptions, id: randomId("x") });
+  const end = (): void => {
+    void session.discard();
+    runtime.sessions.closed.forget(session.id);
+  };
+  try {
+    const execution = startExecution(session, body, origin, context, "with-output");
+    execution.result.then(end, end);
+    return execution;
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
 /** Throws what `Executions.start` throws. */
 export function startExecution(
   session: Session,
-  { code, input, timeoutMs, env, fileName }: ExecuteRequest,
+  { id, code, input, timeoutMs, env, fileName }: ExecuteRequest,
   origin: ActivityOrigin,
   { executions, pendingInputs, activity }: ServerContext,
+  keeping?: Keeping,
 ): Execution {
-  const execution: Execution = executions.start(session, code, {
-    ...omitUndefined({ timeoutMs, env, fileName }),
+  const options = {
+    ...omitUndefined({ id, timeoutMs, env, fileName }),
     ...(input === "ask" && { onInput: pendingInputs.handlerOf(() => execution.id) }),
-  });
+  };
+  const execution: Execution = executions.start(session, code, options, keeping);
   activity.track({ execution }, origin);
   return execution;
 }
@@ -52,8 +80,8 @@ export async function finalEvent(
 }
 
 /** Throws a ProblemError when the execution waits for no input. */
-export function answerInput({ id }: Execution, text: string | null, { pendingInputs }: ServerContext): void {
-  if (!pendingInputs.answer(id, text)) throw new ProblemError(NOT_WAITING);
+export function answerInput({ id }: Execution, { text, why, call }: StdinBody, { pendingInputs }: ServerContext): void {
+  if (!pendingInputs.answer(id, { text, why }, call)) throw new ProblemError(NOT_WAITING);
 }
 
 const NOT_WAITING = {

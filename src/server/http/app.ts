@@ -1,8 +1,10 @@
 // The routes of `rlm serve` behind their guards. Each request is checked, parsed by its route's schemas, and handled.
 
+import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import type { ServerContext } from "../context/server-context.ts";
 import { parseBody, parseValue } from "../net/bodies/body.ts";
+import { isMultipart } from "../net/bodies/multipart.ts";
 import { RequestStream, type Connection } from "../net/bodies/request-stream.ts";
 import { createGuardedApp, type GuardOptions } from "../net/guards/guarded-app.ts";
 import { ProblemError, SHUTTING_DOWN } from "../net/problem.ts";
@@ -38,8 +40,9 @@ async function handle(route: Route, { req, env, get }: Context, server: ServerCo
   if ("problem" in query) throw new ProblemError(query.problem);
   const stream = new RequestStream(req.raw, env as Connection | undefined, server.minThroughput);
   const { body: schema, maxBodyBytes } = route;
+  const isForm = route.form !== undefined && isMultipart(req.raw);
   const body =
-    schema === undefined
+    schema === undefined || isForm
       ? { value: undefined }
       : await stream.whileReading(server.bodyMemory, (memory) => parseBody(req.raw, schema, memory, maxBodyBytes));
   if ("problem" in body) throw new ProblemError(body.problem);
@@ -51,7 +54,12 @@ async function handle(route: Route, { req, env, get }: Context, server: ServerCo
     body: body.value,
     stream,
   };
-  return route.handle(request, server);
+  const key = route.isOnce === true ? req.header("idempotency-key") : undefined;
+  if (key === undefined) return route.handle(request, server);
+  const { pathname, search } = new URL(req.url);
+  const parts = [req.method, pathname, search, req.header("content-type") ?? "", body.value ?? null];
+  const target = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+  return server.responses.once(key, target, stream, () => route.handle(request, server));
 }
 
 function startsWork({ method, isLight }: Route): boolean {

@@ -46,6 +46,8 @@ interface RouteSpec<Query extends z.ZodType = z.ZodType, Body extends z.ZodType 
   /** An empty body is `{}`. */
   readonly body?: Body;
   readonly rawBody?: RawBody;
+  /** The body may also be a form, which the handler reads; `body` is then undefined. What its parts are. */
+  readonly form?: string;
   /** Of JSON. Default: 64 MiB. */
   readonly maxBodyBytes?: number;
   /** By status, beside those that every route has. */
@@ -56,6 +58,8 @@ interface RouteSpec<Query extends z.ZodType = z.ZodType, Body extends z.ZodType 
   readonly isOpen?: boolean;
   /** Quick, and starts nothing even if it is a POST or PUT: served while the server is overloaded or shuts down. */
   readonly isLight?: boolean;
+  /** Acts once, and has a small response: a request that is repeated with the same Idempotency-Key gets the stored one. */
+  readonly isOnce?: boolean;
   handle(request: RouteRequest<z.output<Query>, z.output<Body>>, context: ServerContext): Response | Promise<Response>;
 }
 

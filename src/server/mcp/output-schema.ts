@@ -4,7 +4,7 @@
 
 import { z } from "zod";
 import { addAnswer } from "../../protocol/api/stdlib.ts";
-import { executionError, executionResult, executionStatus, usage } from "../../protocol/execution.ts";
+import { commonFields, executionError, executionStatus, interruptReason, usage } from "../../protocol/execution.ts";
 import { runResult, runStatus } from "../../protocol/runs.ts";
 import { savedState } from "../../protocol/session-manifest.ts";
 import { sessionInfo, stdlibState } from "../../protocol/sessions.ts";
@@ -14,7 +14,7 @@ import { modelUsage } from "../../protocol/usage.ts";
 import { inspectedVariable, variableList } from "../../protocol/variables.ts";
 
 const { id: taskId, exitCode, kind, outputBytes } = taskInfo.shape;
-const { sessionId, executionId, epoch, state, reason, stdout, stderr } = executionResult.shape;
+const { sessionId, executionId, epoch, state, stdout, stderr } = commonFields;
 const { tokens, estimatedTokens, costUsd, llmCalls } = modelUsage.shape;
 const { createdAt, lastExecutedAt, executionCount, variableCount, memoryBytes } = sessionInfo.shape;
 const count = z.int();
@@ -32,7 +32,7 @@ export const workFacts = toFacts({
   kind,
   executionId,
   exitCode,
-  reason,
+  reason: interruptReason,
   epoch,
   state,
   durationMs: count,

@@ -3,6 +3,7 @@
 import { createServer, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { isUploading, lingerOnClose } from "./linger.ts";
 import { toResponse, type Problem } from "./problem.ts";
 import { Expectations } from "./guards/expectations.ts";
 import { FLOOD, MALFORMED, refuseMalformed, toMalformed } from "./guards/refuse-malformed.ts";
@@ -85,7 +86,9 @@ export async function listen(app: FetchHandler, options: ListenOptions): Promise
       return toResponse(MALFORMED);
     }
     const response = await app.fetch(request, bindings);
-    if (draining || expectations.isWaiting(incoming)) outgoing.setHeader("connection", "close");
+    const isRefused = response.status >= 400 && isUploading(incoming); // Node would read all of the body
+    if (draining || isRefused || expectations.isWaiting(incoming)) outgoing.setHeader("connection", "close");
+    lingerOnClose(incoming);
     // Set only now: code may run longer than a client may take to read.
     outgoing.setTimeout(writeMs, () => void outgoing.destroy());
     return response;

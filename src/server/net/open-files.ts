@@ -2,7 +2,7 @@
 // starves the other.
 
 import { readFileSync } from "node:fs";
-import type { Limits } from "../../session/options.ts";
+import type { Limits } from "../../api/local.ts";
 
 export interface OpenFiles extends Pick<Limits, "sessions" | "tasks"> {
   readonly connections: number;

@@ -4,6 +4,8 @@
 
 import { FileError, RLMError, type FileReason } from "../../errors.ts";
 import type { ProblemSummary } from "../../protocol/api/problem.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
+import { factsOf } from "./facts.ts";
 
 export interface Problem extends ProblemSummary {
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,6 +37,7 @@ const TITLES: Readonly<Record<number, string>> = {
   429: "Too many requests",
   431: "Request header fields too large",
   500: "Internal server error",
+  502: "Bad gateway",
   503: "Service unavailable",
   507: "Insufficient storage",
 };
@@ -45,12 +48,21 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   SESSION_NOT_FOUND: 404,
   TASK_NOT_FOUND: 404,
   RUN_NOT_FOUND: 404,
+  EXECUTION_NOT_FOUND: 404,
+  VARIABLE_NOT_FOUND: 404,
+  ID_REUSED: 409,
   SESSION_EXISTS: 409,
   TASK_STATE: 409,
   FORK_REFUSED: 409,
   CAPABILITY_MISSING: 409,
   SESSION_STATE: 409,
   STDLIB: 422,
+  // Of runs: in the `problem` of a run that rejected.
+  MAX_DEPTH_EXCEEDED: 409,
+  TOKEN_BUDGET_EXHAUSTED: 409,
+  TOOL_BUDGET_EXHAUSTED: 409,
+  PRICE_UNKNOWN: 409,
+  BACKEND: 502,
   SESSION_CLOSED: 410,
   SESSION_BUSY: 429,
   LIMIT_EXCEEDED: 429,
@@ -87,7 +99,8 @@ export function toProblem(error: unknown): Problem {
   const status = error instanceof FileError ? STATUS_BY_FILE_REASON[error.reason] : STATUS_BY_CODE[code];
   if (status === undefined) return UNEXPECTED;
   const headers = { "retry-after": RETRY_AFTER_SECONDS };
-  return { status, code, detail: message, ...((status === 429 || status === 503) && { headers }) };
+  const problem = { status, code, detail: message, ...omitUndefined({ facts: factsOf(error) }) };
+  return { ...problem, ...((status === 429 || status === 503) && { headers }) };
 }
 
 /** For arguments that only the runtime can validate: its TypeErrors and RangeErrors become problems of the client. */
@@ -108,12 +121,12 @@ export function toResponse(problem: Problem, requestId?: string): Response {
   });
 }
 
-export function toBody({ status, code, detail }: Problem, requestId?: string): object {
+export function toBody({ status, code, detail, facts }: Problem, requestId?: string): object {
   const title = TITLES[status] ?? "Error";
-  return { type: "about:blank", title, status, detail, code, ...(requestId !== undefined && { requestId }) };
+  return { type: "about:blank", title, status, detail, code, ...omitUndefined({ facts, requestId }) };
 }
 
 /** For a problem inside another message. */
-export function toSummary({ status, code, detail }: Problem): ProblemSummary {
-  return { status, code, detail };
+export function toSummary({ status, code, detail, facts }: Problem): ProblemSummary {
+  return { status, code, detail, ...omitUndefined({ facts }) };
 }

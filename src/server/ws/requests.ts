@@ -1,5 +1,6 @@
 // The requests of a WebSocket. They reach only executions of its own session: its ticket may be for one session alone.
 
+import { ExecutionNotFoundError } from "../../errors.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
 import type { ServerContext } from "../context/server-context.ts";
@@ -31,7 +32,7 @@ export function handleRequest(message: ClientMessage, connection: Connection): R
     }
     case "stdin": {
       const execution = executionOf(message.executionId, session, context);
-      answerInput(execution, message.text, context);
+      answerInput(execution, message, context);
       return { executionId: execution.id };
     }
     case "follow":
@@ -68,11 +69,10 @@ function follow(id: string, after: string | undefined, { watcher, session, conte
   return { executionId: execution.id };
 }
 
-/** The running execution may have been started over another interface. Throws a ProblemError. */
+/** The running execution may have been started over another interface. Throws ExecutionNotFoundError. */
 function executionOf(id: string, session: Session, { executions }: ServerContext): Execution {
   if (session.running?.id === id) return session.running;
   const execution = executions.get(id);
   if (execution.sessionId === session.id) return execution;
-  const detail = `The execution '${id}' is none of session '${session.id}'`;
-  throw new ProblemError({ status: 404, code: "EXECUTION_NOT_FOUND", detail });
+  throw new ExecutionNotFoundError({ executionId: id });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { createServerContext } from "../../../src/server/create-context.ts";
 import { createApp } from "../../../src/server/http/app.ts";
 import { LOCAL_CAPABILITIES } from "../../environments/open-local.ts";
@@ -195,6 +195,7 @@ test("GET /v1/version has the versions", async () => {
   const response = await createApp(createServerContext(runtime), { token }).request("/v1/version", { headers: sent });
   expect(await response.json()).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    protocol: 1,
     node: process.versions.node,
     python: expect.stringMatching(/^3\./),
     environment: "local",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { WorkerLostError } from "../../../src/errors.ts";
 import type { ExecutionId, SessionId } from "../../../src/protocol/ids.ts";
 import { SpillFiles } from "../../../src/output/spill-file.ts";
@@ -58,6 +58,18 @@ describe("execute", () => {
     expect(events.at(-1)?.data).toMatchObject({ result: { truncated: body["truncated"] } });
     const printed = events.filter(({ data }) => data["stream"] === "stdout").map(({ data }) => data["text"]);
     expect(printed.join("")).toHaveLength(3_000_001);
+  });
+
+  test("events have both streams in the order in which the code printed, and the result has them apart", async () => {
+    const id = await openSession();
+    const code = "import sys\nfor i in range(4): print(i, file=(sys.stdout, sys.stderr)[i % 2])";
+    const { body } = await ask("POST", `/v1/sessions/${id}/execute`, { json: { code } });
+    expect(body).toMatchObject({ stdout: "0\n2\n", stderr: "1\n3\n" });
+    const events = await readEvents(
+      (await ask("GET", `/v1/executions/${String(body["executionId"])}/events`)).response,
+    );
+    const printed = events.filter(({ type }) => type === "output-delta").map(({ data }) => data["text"]);
+    expect(printed).toEqual(["0\n", "1\n", "2\n", "3\n"]);
   });
 
   test("variables come after the end of a stream, and a closed session costs no result", async () => {

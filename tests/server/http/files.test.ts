@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 import { openTestServer, type Ask } from "./request.ts";
 import { skipInTierC } from "../../tier.ts";

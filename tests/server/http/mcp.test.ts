@@ -2,7 +2,7 @@
 
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
+import { ScriptedBackend, type Runtime } from "../../internals.ts";
 import { listen, type HTTPListener } from "../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";

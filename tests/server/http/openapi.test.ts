@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
+import { ScriptedBackend, type Runtime } from "../../internals.ts";
 import { COMMON_PROBLEMS, createOpenAPI } from "../../../src/server/http/description/openapi.ts";
 import { createPage } from "../../../src/server/http/description/page.ts";
 import type { Route } from "../../../src/server/http/route.ts";
@@ -83,6 +83,10 @@ describe("the description", () => {
     expect(references.length).toBeGreaterThan(0);
     const known = Object.keys(description.components.schemas).map((id) => `#/components/schemas/${id}`);
     expect([...new Set(references)].sort()).toEqual(known.sort());
+  });
+
+  test("lists no fields that are never there", () => {
+    expect(JSON.stringify(description)).not.toContain('"not":{}');
   });
 
   test("has schemas that can be parsed", () => {

@@ -1,7 +1,7 @@
 // A server without a socket, for tests. Every response is compared with the documentation of its route.
 
 import { expect } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { createServerContext, type ServerContextOptions } from "../../../src/server/create-context.ts";
 import { createApp } from "../../../src/server/http/app.ts";
 import type { GuardOptions } from "../../../src/server/net/guards/guarded-app.ts";

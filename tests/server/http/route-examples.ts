@@ -43,6 +43,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     ask("POST", `/v1/sessions/${await session()}/execute`, {
       json: { code: "import math\nprint('x' * 3)\n1 / 0", variables: true },
     }),
+  "POST /v1/execute": ({ ask }) => ask("POST", "/v1/execute", { json: { code: "print(1); 2" } }),
   "GET /v1/sessions/{id}/executions": async ({ ask, session }) => {
     const id = await session();
     await ask("POST", `/v1/sessions/${id}/execute`, { json: { code: "1" } });
@@ -84,10 +85,18 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     return ask("DELETE", path);
   },
 
+  "POST /v1/sessions/{id}/rename": async ({ ask, session }) => {
+    const path = `/v1/sessions/${await session()}`;
+    await ask("PUT", `${path}/files/a`, { body: "1" });
+    return ask("POST", `${path}/rename`, { json: { path: "a", to: "b/c" } });
+  },
+  "GET /v1/sessions/{id}/watch": async ({ ask, session }) => ask("GET", `/v1/sessions/${await session()}/watch`),
   "GET /v1/sessions/{id}/variables": async ({ ask, used }) =>
     ask("GET", `/v1/sessions/${await used()}/variables?all=true`),
   "GET /v1/sessions/{id}/variables/{name}": async ({ ask, used }) =>
     ask("GET", `/v1/sessions/${await used()}/variables/x`),
+  "GET /v1/sessions/{id}/variables/{name}/value": async ({ ask, used }) =>
+    ask("GET", `/v1/sessions/${await used()}/variables/x/value`),
   "PUT /v1/sessions/{id}/variables/{name}": async ({ ask, session }) =>
     ask("PUT", `/v1/sessions/${await session()}/variables/x`, {
       body: "[1, 2]",

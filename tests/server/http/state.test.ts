@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import type { ServerContext } from "../../../src/server/context/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
 import { openTestServer, type Ask } from "./request.ts";

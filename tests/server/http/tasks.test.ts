@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, scripted } from "../../rlm/scripting.ts";
 import { openTestServer, readEvents, type Ask } from "./request.ts";

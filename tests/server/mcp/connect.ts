@@ -7,7 +7,7 @@ import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextpro
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Runtime } from "../../../src/runtime.ts";
 import type { RuntimeOptions } from "../../../src/runtime-options.ts";
-import type { Mount } from "../../../src/environments/environment.ts";
+import type { Mount } from "../../../src/api/local.ts";
 import type { RLM } from "../../../src/rlm/rlm.ts";
 import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";

@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import type { HTTPListener } from "../../../src/server/net/listen.ts";
 import { serveMCPOverHTTP } from "../../../src/server/mcp-http.ts";
 import { countProcesses, uniqueSleep } from "../../e2e/processes.ts";

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
+import { ScriptedBackend, type Runtime } from "../../internals.ts";
 import { ALL_TOOLS } from "../../../src/server/mcp/tools/select-tools.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { connect, factsOf } from "./connect.ts";

@@ -22,6 +22,11 @@ describe("Python", () => {
       "→\na\nb",
     ],
     ["stderr under a heading", "import sys\nprint('out')\nprint('err', file=sys.stderr)\n1", "out\n[stderr]\nerr\n→ 1"],
+    [
+      "both streams in the order they were printed",
+      "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')\n1",
+      "a\nb\nc\n→ 1",
+    ],
     ["that there was nothing", "y = 1", "[no output]"],
     ["that there was nothing to see", "print()", "[no output]"],
     ["the exit of the code", "import sys\nsys.exit(3)", "[exit 3]"],

@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ScriptedBackend, type RLM, type RLMOptions, type Runtime } from "../../../src/index.ts";
+import { ScriptedBackend, type RLM, type RLMOptions, type Runtime } from "../../internals.ts";
 import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { countOpen } from "../../count-open.ts";
 import { connect, ERAS, factsOf, textOf, type Connection } from "./connect.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { createServerContext } from "../../../src/server/create-context.ts";
 import { createApp } from "../../../src/server/http/app.ts";
 import { connectObservers } from "../../../src/server/observability/observer.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
+import { ScriptedBackend, type Runtime } from "../../internals.ts";
 import { createServerContext } from "../../../src/server/create-context.ts";
 import { createApp } from "../../../src/server/http/app.ts";
 import { ServerLog } from "../../../src/server/observability/server-log.ts";

@@ -6,7 +6,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
-import type { Runtime } from "../../../src/index.ts";
+import type { Runtime } from "../../internals.ts";
 import { createServerContext, type ServerContextOptions } from "../../../src/server/create-context.ts";
 import { createApp } from "../../../src/server/http/app.ts";
 import type { AnsweredRequest } from "../../../src/server/net/guards/guarded-app.ts";

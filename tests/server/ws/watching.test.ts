@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Runtime, Session } from "../../../src/index.ts";
+import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
 import { openServer, TOKEN, type Message, type TestServer } from "./connect.ts";
 

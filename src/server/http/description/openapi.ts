@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
 import type { Route, RouteResponse } from "../route.ts";
+import { SESSION_CREATED } from "../session-created.ts";
 import { problem } from "../../../protocol/api/problem.ts";
 
 /** Problems that any route with a token may return. */
@@ -28,6 +29,11 @@ const OTHER_PROBLEMS: Readonly<Record<number, string>> = {
   507: "There is no space left",
 };
 
+/** Of routes that act once. */
+const REPEATED = {
+  "idempotency-key":
+    "1 to 255 visible characters. Repeating a request with the same key does nothing, and has the same response",
+};
 const JSON_TYPE = "application/json";
 const PROBLEM_TYPE = "application/problem+json";
 
@@ -82,10 +88,12 @@ function toOperationId({ method, path }: Route): string {
   return `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, "_").replace(/_$/, "")}`;
 }
 
-function toParameters({ path, query, headers = {} }: Route): object[] {
+function toParameters({ path, query, headers = {}, isOnce = false }: Route): object[] {
   const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name ?? "");
   const inPath = names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
-  const inHeaders = Object.entries(headers).map(([name, description]) => ({
+  const isOfSession = path.startsWith("/v1/sessions/{id}");
+  const all = { ...headers, ...(isOnce && REPEATED), ...(isOfSession && SESSION_CREATED) };
+  const inHeaders = Object.entries(all).map(([name, description]) => ({
     name,
     in: "header",
     description,
@@ -103,14 +111,16 @@ function toQuery(query: z.ZodType | undefined): object[] {
   });
 }
 
-function toBody({ body, rawBody }: Route): object {
+function toBody({ body, rawBody, form }: Route): object {
   if (rawBody !== undefined) {
     const { types, description } = rawBody;
     return { requestBody: { description, content: Object.fromEntries(types.map((type) => [type, {}])) } };
   }
   if (body === undefined) return {};
   const isRequired = !body.safeParse({}).success;
-  return { requestBody: { required: isRequired, content: { [JSON_TYPE]: { schema: refer(body) } } } };
+  const json = { [JSON_TYPE]: { schema: refer(body) } };
+  if (form === undefined) return { requestBody: { required: isRequired, content: json } };
+  return { requestBody: { required: isRequired, description: form, content: { ...json, "multipart/form-data": {} } } };
 }
 
 function toResponse({ description, schema, types = [] }: RouteResponse): object {
@@ -149,8 +159,18 @@ function convert(schemas: readonly z.ZodType[], io: "input" | "output"): Record<
   const all = { ...own, ...(shared?.["$defs"] as Record<string, object> | undefined) };
   const text = JSON.stringify(all).replaceAll(`"${toAddress("__shared")}#/$defs/`, `"${toAddress("")}`);
   return Object.fromEntries(
-    Object.entries(JSON.parse(text) as Record<string, Record<string, unknown>>).map(
+    Object.entries(JSON.parse(text, withoutAbsent) as Record<string, Record<string, unknown>>).map(
       ([id, { $id: _id, $schema: _dialect, id: _name, ...schema }]) => [id, schema],
     ),
   );
+}
+
+/** Fields that a variant never has: a description that lists them would only confuse. */
+function withoutAbsent(key: string, value: unknown): unknown {
+  if (key !== "properties" || typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, schema]) => !isNever(schema)));
+}
+
+function isNever(schema: unknown): boolean {
+  return typeof schema === "object" && schema !== null && "not" in schema && JSON.stringify(schema.not) === "{}";
 }

@@ -12,6 +12,8 @@ export interface EventMessage {
   /** The cursor after this event. */
   readonly id?: string;
   readonly event: { readonly type: string };
+  /** Default: the event itself. */
+  readonly data?: unknown;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -107,6 +109,6 @@ export function streamEvents(
 }
 
 /** JSON contains no line breaks, so `data` is one line. */
-function toText({ id, event }: EventMessage): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+function toText({ id, event, data = event }: EventMessage): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

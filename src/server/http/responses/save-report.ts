@@ -1,6 +1,6 @@
 // The report of a save as a header value: compact JSON in ASCII of limited size.
 
-import type { SaveReport } from "../../../session/state/save-state.ts";
+import type { SaveReport } from "../../../protocol/session-manifest.ts";
 
 const MAX_CHARACTERS = 4000;
 const MAX_WHY = 200;

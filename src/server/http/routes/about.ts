@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 import { healthAnswer, versionAnswer } from "../../../protocol/api/about.ts";
-import { VERSION } from "../../../util/version.ts";
+import { toRuntimeInfo } from "../../../views/runtime-info.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { json, routesTagged } from "../route.ts";
 
@@ -41,11 +41,7 @@ const version = route("GET", "/v1/version", {
   summary: "Versions, and the environment of sessions",
   isLight: true,
   responses: { 200: { description: "Versions", schema: versionAnswer } },
-  handle: (_request, { runtime }) => {
-    const { name, tier, notStopped, strongerTier, python, capabilities: declared } = runtime.report();
-    const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
-    return json({ ...versions, environment: name, tier, notStopped, strongerTier, capabilities: declared });
-  },
+  handle: (_request, { runtime }) => json(toRuntimeInfo(runtime)),
 });
 
 const metrics = route("GET", "/metrics", {

@@ -5,13 +5,16 @@
 import type { z } from "zod";
 import { FileError } from "../../../errors.ts";
 import { fileEntry, fileListing, type FileEntry } from "../../../protocol/files.ts";
-import type { Files } from "../../../session/files/files.ts";
+import type { Files, OpenFile } from "../../../session/files/files.ts";
+import { onAbort } from "../../../util/async/on-abort.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { parseRange } from "../responses/byte-range.ts";
 import { toAttachment, toDownload, type Download } from "../responses/download.ts";
+import { streamEvents } from "../responses/event-stream.ts";
+import { watchEvents } from "../responses/watch-events.ts";
 import { toFilePath } from "../file-path.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
-import { BYTES, json, noContent, routesTagged, type RouteRequest } from "../route.ts";
+import { BYTES, EVENTS, json, noContent, routesTagged, type RouteRequest } from "../route.ts";
 import * as schemas from "../../../protocol/api/files.ts";
 import { sessionOf } from "./sessions.ts";
 
@@ -39,8 +42,9 @@ const list = route("GET", FOLDER, {
   query: schemas.listQuery,
   responses: { 200: { description: "Sorted by name; links are not followed", schema: fileListing } },
   problems: [404, 410],
-  handle: async ({ params, query, request: { signal } }, context) => {
-    const { files } = sessionOf({ params }, context);
+  handle: async ({ params, query, request }, context) => {
+    const { signal } = request;
+    const { files } = sessionOf({ request, params }, context);
     return json(await withArguments(() => files.list(".", { ...omitUndefined(query), signal })));
   },
 });
@@ -52,7 +56,7 @@ const readFile = route("GET", FILE, {
   query: schemas.fileQuery,
   headers: {
     range: "One range of bytes, as in `bytes=0-99`; several give the whole file",
-    "if-range": "The `Last-Modified` of an earlier response: the range only if the file is unchanged",
+    "if-range": "The `ETag` of an earlier response, or its `Last-Modified`: the range only if the file is unchanged",
   },
   responses: {
     200: { description: "The file; a list or an entry as JSON", schema: schemas.fileAnswer, types: FILE_TYPES },
@@ -76,6 +80,7 @@ const readFile = route("GET", FILE, {
 });
 
 const write = route("PUT", FILE, {
+  isOnce: true,
   summary: "Create or replace a file with the body",
   description:
     "Creates missing folders. The file is replaced atomically; an incomplete upload changes nothing. A path that ends in `/` creates a folder.",
@@ -86,11 +91,11 @@ const write = route("PUT", FILE, {
   },
   problems: [404, 409, 410, 507],
   handle: async ({ request, params, stream }, context) => {
-    const { files } = sessionOf({ params }, context);
+    const { files } = sessionOf({ request, params }, context);
     const path = toFilePath(request);
     if (request.headers.has("content-range")) throw new ProblemError(PARTIAL);
     const { signal } = request;
-    if (path.endsWith("/")) return withArguments(() => makeFolder(files, path, signal));
+    if (path.endsWith("/")) return withArguments(() => makeFolder(files, path.slice(0, -1) || "/", signal));
     const wasThere = await withArguments(() => files.exists(path, { signal }));
     const entry: FileEntry = await stream.receive((content) => files.write(path, content, { signal }));
     return json(entry, wasThere ? 200 : 201);
@@ -102,13 +107,53 @@ const remove = route("DELETE", FILE, {
   responses: { 204: { description: "Removed" } },
   problems: [404, 409, 410],
   handle: async ({ request, params }, context) => {
-    const { files } = sessionOf({ params }, context);
+    const { files } = sessionOf({ request, params }, context);
     await withArguments(() => files.remove(toFilePath(request)));
     return noContent();
   },
 });
 
-export const fileRoutes = [list, readFile, write, remove];
+const rename = route("POST", "/v1/sessions/{id}/rename", {
+  isOnce: true,
+  summary: "Move a file, a link or a folder",
+  description: "A file at the new path is replaced, and missing folders are created.",
+  body: schemas.renameBody,
+  responses: { 200: { description: "At its new path", schema: fileEntry } },
+  problems: [404, 409, 410, 507],
+  handle: async ({ params, body: { path, to }, request }, context) => {
+    const { signal } = request;
+    const { files } = sessionOf({ request, params }, context);
+    return json(await withArguments(() => files.rename(path, to, { signal })));
+  },
+});
+
+const watch = route("GET", "/v1/sessions/{id}/watch", {
+  summary: "Follow the changes in a folder",
+  description:
+    "Starts with `watch-start`, when watching has begun; then a `change` for each change, up to `watch-end`, with the reason in `why`. Changes " +
+    "before a reader connects are not sent.",
+  query: schemas.watchQuery,
+  responses: { 200: { description: "The changes, until the session ends", types: [EVENTS] } },
+  problems: [404, 409, 410],
+  handle: async ({ params, query, request }, context) => {
+    const { id, files } = sessionOf({ request, params }, context);
+    if (request.method === "HEAD") return new Response(null, { headers: { "content-type": EVENTS } });
+    const { path = ".", recursive = false } = query;
+    const opened = await withArguments(() => files.watch(path, { recursive }));
+    // When the client disconnects before the first event is read, only the signal reports it.
+    onAbort(request.signal, () => void opened.close());
+    if (request.signal.aborted) await opened.close();
+    const { sessions } = context.runtime;
+    const whyEnded = (): string | undefined =>
+      sessions.find(id) === undefined ? sessions.closed.get(id)?.why : undefined;
+    return streamEvents((signal) => watchEvents(opened, signal, whyEnded), context);
+  },
+});
+
+export const fileRoutes = [list, readFile, write, remove, rename, watch];
+
+/** A file that changes all the time is sent as a whole. */
+const MAX_ATTEMPTS = 3;
 
 const PARTIAL = { status: 400, code: "PARTIAL_WRITE", detail: "A file is written as a whole: send no Content-Range" };
 
@@ -119,30 +164,48 @@ async function download(
 ): Promise<Response> {
   const { headers, signal } = read.request;
   const wanted = headers.get("range");
-  // A range can be resolved only when the size is known, so the size is read first.
-  let file = await files.open(path, { signal, ...(wanted !== null && { length: 0 }) });
-  const { size, modifiedAt } = file;
-  const common = {
+  const attempts = wanted === null ? 0 : MAX_ATTEMPTS;
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    // A range can be resolved only when the size is known, so the size is read first.
+    const known = await files.open(path, { signal, length: 0 });
+    known.close();
+    const { size, version } = known;
+    const isSame = [null, toETag(known), toLastModified(known)].includes(headers.get("if-range"));
+    const range = isSame ? parseRange(wanted, size) : undefined;
+    if (range === null) throw new ProblemError(noSuchRange(wanted ?? "", size));
+    if (range === undefined) break;
+    const { offset, length } = range;
+    const file = await files.open(path, { signal, offset, length });
+    if (file.version === version) {
+      const span = `bytes ${offset}-${offset + length - 1}/${size}`;
+      return toDownload(toContent(file, length), read, 206, { ...toHeaders(path, file), "content-range": span });
+    }
+    file.close(); // it has changed since
+  }
+  const file = await files.open(path, { signal });
+  return toDownload(toContent(file, file.size), read, 200, toHeaders(path, file));
+}
+
+function toContent(file: OpenFile, sizeBytes: number): Download {
+  return { sizeBytes, chunks: file.pieces, close: () => file.close() };
+}
+
+function toHeaders(path: string, file: OpenFile): Readonly<Record<string, string>> {
+  return {
     "content-type": TYPES[/\.(?<end>\w+)$/.exec(path.toLowerCase())?.groups?.["end"] ?? ""] ?? BYTES,
     "content-disposition": toAttachment(path.split("/").at(-1) ?? ""),
-    "last-modified": new Date(modifiedAt).toUTCString(),
+    "last-modified": toLastModified(file),
+    etag: toETag(file),
     "accept-ranges": "bytes",
   };
-  const from = (one: typeof file, sizeBytes: number): Download => ({
-    sizeBytes,
-    chunks: one.pieces,
-    close: () => one.close(),
-  });
-  if (wanted === null) return toDownload(from(file, size), read, 200, common);
-  file.close();
-  const isSame = [null, common["last-modified"]].includes(headers.get("if-range"));
-  const range = isSame ? parseRange(wanted, size) : undefined;
-  if (range === null) throw new ProblemError(noSuchRange(wanted, size));
-  const { offset, length } = range ?? { offset: 0, length: size };
-  file = await files.open(path, { signal, offset, length });
-  if (range === undefined) return toDownload(from(file, length), read, 200, common);
-  const span = `bytes ${offset}-${offset + length - 1}/${size}`;
-  return toDownload(from(file, length), read, 206, { ...common, "content-range": span });
+}
+
+function toETag({ version }: OpenFile): string {
+  return `"${version}"`;
+}
+
+function toLastModified({ modifiedAt }: OpenFile): string {
+  return new Date(modifiedAt).toUTCString();
 }
 
 async function makeFolder(files: Files, path: string, signal: AbortSignal): Promise<Response> {

@@ -3,25 +3,30 @@
 // A run keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
 import { setTimeout as delay } from "node:timers/promises";
+import { RunNotFoundError } from "../../../errors.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
+import type { ContextValue } from "../../../rlm/context/context-items.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
+import { OUTCOME_LOST } from "../../context/idempotency.ts";
 import type { ServerContext } from "../../context/server-context.ts";
-import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
+import { isMultipart } from "../../net/bodies/multipart.ts";
+import type { RequestStream } from "../../net/bodies/request-stream.ts";
+import { ProblemError, toProblem, toSummary, withArguments, type Problem } from "../../net/problem.ts";
 import { streamEvents, streamFollowed } from "../responses/event-stream.ts";
 import { followRecorded } from "../responses/recorded-events.ts";
-import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
+import { describeRun, findRecorded, findRun, isRecorded, listRuns } from "../../../views/runs.ts";
 import { BYTES, EVENTS, json, routesTagged, wantsEvents } from "../route.ts";
-import { run as runSchema, runList } from "../../../protocol/runs.ts";
-import { waitQuery } from "../../../protocol/api/parameters.ts";
+import { run as runSchema, runList, type RunView } from "../../../protocol/runs.ts";
+import { pageQuery, waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/runs.ts";
+import { receiveRunForm, type RunForm } from "../run-form.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
 const route = routesTagged("Runs");
-const DEFAULT_LISTED = 50;
-const MAX_LISTED = 1000;
+const PATH = "/v1/runs";
 /** A run that has just started is on disk by then. */
 const RECORDING_ATTEMPTS = 20;
 const RECORDING_MS = 50;
@@ -33,6 +38,10 @@ const start = route("POST", "/v1/runs", {
     "connection. The server's configuration alone decides which backend and which key are used.",
   headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen; the last one has the result" },
   body: schemas.startRunRequest,
+  form:
+    "As a form: the part `request` first, which is the JSON body; then the context, one part for each text. A part is the variable of its " +
+    "name, and several parts of one name, with file names, are a dict from file name to text. `parts` in the request says it exactly: " +
+    "`[{ part, variable, as: text | json } | { part, variable, file }]`. At most 1,000 parts and 4 GiB.",
   responses: {
     200: {
       description: "Already started with the same Idempotency-Key; or a stream of events",
@@ -41,26 +50,46 @@ const start = route("POST", "/v1/runs", {
     },
     201: { description: "Started", schema: runSchema },
   },
-  problems: [404, 409],
-  handle: async ({ request, requestId, body: { waitMs, ...body } }, context) => {
-    const { id, isRetry, headers } = await startOnce(request, { path: "/v1/runs", body }, context, async () => {
-      const run = await withArguments(() => context.runs.start(toRequest(body)));
-      context.activity.track({ run }, { requestId });
-      return run.id;
+  problems: [404, 409, 410, 507],
+  handle: async ({ request, requestId, body: sent, stream }, context) => {
+    context.runs.checkConfigured();
+    const form = isMultipart(request) ? await receiveForm(request, stream, context) : undefined;
+    const { waitMs, ...body } = form?.request ?? sent;
+    const once = {
+      path: PATH,
+      kind: "run",
+      isLasting: "recorded",
+      body: { ...body, ...(form && { received: form.parts }) },
+    } as const;
+    let started: Run | undefined;
+    const begin = async (): Promise<string> => {
+      started = await withArguments(() => context.runs.start(toRequest(body, form?.variables)));
+      context.activity.track({ run: started }, { requestId });
+      return started.id;
+    };
+    const starting = startOnce(request, once, context, begin);
+    if (form !== undefined) {
+      await starting.catch(() => {});
+      await disposeAfter(form, started, context);
+    }
+    const { id, isRetry, isEarlier, headers } = await starting;
+    const found = await findRun(context.runtime, id).catch((error: unknown) => {
+      throw isEarlier && error instanceof RunNotFoundError ? new ProblemError(OUTCOME_LOST) : error;
     });
-    const found = await findRun(context.runtime, id);
     if (wantsEvents(request)) return streamRun(found, 0, context, headers);
     if (waitMs !== undefined && !isRecorded(found)) await waitFor(found.result, waitMs, request.signal);
-    return json(await describeRun(found), isRetry ? 200 : 201, headers);
+    return json(await describe(found), isRetry ? 200 : 201, headers);
   },
 });
 
 const list = route("GET", "/v1/runs", {
   summary: "List running and recorded runs",
-  query: schemas.runsQuery,
+  query: pageQuery,
   responses: { 200: { description: "The latest first", schema: runList } },
-  handle: async ({ query: { limit = DEFAULT_LISTED } }, { runtime }) =>
-    json(await listAll(runtime, Math.min(limit, MAX_LISTED))),
+  handle: async ({ query }, { runtime }) => {
+    const { items: runs, next, total } = await withArguments(() => listRuns(runtime, query));
+    return json({ runs, next, total });
+  },
 });
 
 const show = route("GET", "/v1/runs/{id}", {
@@ -71,7 +100,7 @@ const show = route("GET", "/v1/runs/{id}", {
   handle: async ({ request, params, query: { waitMs } }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
     if (waitMs !== undefined && !isRecorded(found)) await waitFor(found.result, waitMs, request.signal);
-    return json(await describeRun(found));
+    return json(await describe(found));
   },
 });
 
@@ -120,11 +149,22 @@ const cancel = route("POST", "/v1/runs/{id}/cancel", {
   handle: async ({ params }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
     if (!isRecorded(found)) found.cancel();
-    const described = await describeRun(found);
+    const described = await describe(found);
     if (isRecorded(found) && described.status === "running") throw new ProblemError(ELSEWHERE);
     return json(described, 202);
   },
 });
+
+/** With the problem of a run that rejected. */
+async function describe(found: Run | RecordedRun): Promise<RunView> {
+  const view = await describeRun(found);
+  if (isRecorded(found) || view.endedAt === null) return view;
+  const problem = await found.result.then(
+    () => undefined,
+    (error: unknown) => toSummary(toProblem(error)),
+  );
+  return { ...view, ...omitUndefined({ problem }) };
+}
 
 export const runRoutes = [start, list, show, events, blob, cancel];
 
@@ -139,20 +179,30 @@ function noBlob(hash: string): Problem {
 }
 
 /** A client's context is always data and never a path on the host. */
-function toRequest({
-  query,
-  context,
-  schema: outputSchema,
-  limits,
-  model,
-  subModel,
-  mode,
-}: Omit<schemas.StartRunRequest, "waitMs">): RunRequest {
+function toRequest(
+  { id, query, context, schema, limits, model, subModel, mode, onLimit }: Omit<schemas.StartRunRequest, "waitMs">,
+  variables: Readonly<Record<string, ContextValue>> = {},
+): RunRequest {
+  const inline = typeof context === "string" ? { text: context } : { json: context };
+  const all = { ...(context !== undefined && { context: inline }), ...variables };
   return {
     query,
-    ...(context !== undefined && { context: typeof context === "string" ? { text: context } : { json: context } }),
-    ...omitUndefined({ outputSchema, model, subModel, mode, limits: limits && omitUndefined(limits) }),
+    ...(Object.keys(all).length > 0 && { context: all }),
+    ...omitUndefined({ id, schema, model, subModel, mode, onLimit, limits: limits && omitUndefined(limits) }),
   };
+}
+
+async function receiveForm(request: Request, stream: RequestStream, context: ServerContext): Promise<RunForm> {
+  using memory = context.bodyMemory.reserve();
+  const { spool, maxBytes } = context.runContexts;
+  const type = request.headers.get("content-type");
+  return await stream.receive((content) => receiveRunForm(content, { type, spool, maxBytes, memory }));
+}
+
+/** The context is read until the run has ended and is recorded. A request that started nothing needs none. */
+async function disposeAfter(form: RunForm, started: Run | undefined, { runtime }: ServerContext): Promise<void> {
+  if (started === undefined) await form[Symbol.asyncDispose]();
+  else void runtime.runs.settled(started.id).finally(() => void form[Symbol.asyncDispose]());
 }
 
 function streamRun(
@@ -172,13 +222,13 @@ function toSequenceNumber(id: string | null): number {
   throw new ProblemError({ status: 422, code: "INVALID", detail });
 }
 
-/** Throws a ProblemError when it is not recorded. */
+/** Throws RunNotFoundError when it is not recorded. */
 async function awaitRecorded({ id }: Run): Promise<RecordedRun> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await findRecorded(id);
     } catch (error) {
-      if (attempt >= RECORDING_ATTEMPTS || !(error instanceof ProblemError)) throw error;
+      if (attempt >= RECORDING_ATTEMPTS || !(error instanceof RunNotFoundError)) throw error;
       await delay(RECORDING_MS);
     }
   }

@@ -3,10 +3,11 @@
 // Session files pass through anonymous files of the server. Clients never name a path on the host.
 
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
-import type { SaveReport } from "../../../session/state/save-state.ts";
+import type { SaveReport } from "../../../protocol/session-manifest.ts";
 import type { Session } from "../../../session/session.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { toAttachment, toDownload } from "../responses/download.ts";
+import type { Facts } from "../../net/facts.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
 import { json, noContent, routesTagged } from "../route.ts";
 import { toSaveReport } from "../responses/save-report.ts";
@@ -20,17 +21,19 @@ const SESSION_FILE = "application/vnd.rlm.session";
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
 
 const fork = route("POST", "/v1/sessions/{id}/fork", {
+  isOnce: true,
   summary: "A live copy of a session, with its files",
   body: schemas.forkBody,
   responses: { 201: { description: "The copy", schema: sessionInfo } },
   problems: [404, 409, 410],
-  handle: async ({ params, body }, context) => {
-    const copy = await withArguments(() => sessionOf({ params }, context).fork(omitUndefined(body)));
+  handle: async ({ request, params, body }, context) => {
+    const copy = await withArguments(() => sessionOf({ request, params }, context).fork(omitUndefined(body)));
     return json(await copy.info(), 201, { location: `/v1/sessions/${copy.id}` });
   },
 });
 
 const keep = route("POST", "/v1/sessions/{id}/checkpoints", {
+  isOnce: true,
   summary: "Create a checkpoint of the namespace, without files",
   responses: { 201: { description: "The checkpoint", schema: checkpointSchema } },
   problems: [404, 409, 410],
@@ -40,29 +43,30 @@ const keep = route("POST", "/v1/sessions/{id}/checkpoints", {
 const listKept = route("GET", "/v1/sessions/{id}/checkpoints", {
   summary: "The checkpoints of a session",
   responses: { 200: { description: "Oldest first", schema: schemas.checkpointList } },
-  problems: [404],
+  problems: [404, 410],
   handle: (request, context) => json({ checkpoints: sessionOf(request, context).checkpoints() }),
 });
 
 const drop = route("DELETE", "/v1/sessions/{id}/checkpoints/{checkpointId}", {
   summary: "Drop a checkpoint and free its memory",
   responses: { 204: { description: "Removed" } },
-  problems: [404],
-  handle: ({ params }, context) => {
-    const session = sessionOf({ params }, context);
+  problems: [404, 410],
+  handle: ({ request, params }, context) => {
+    const session = sessionOf({ request, params }, context);
     session.dropCheckpoint(checkExists(session, params["checkpointId"] ?? ""));
     return noContent();
   },
 });
 
 const rewind = route("POST", "/v1/sessions/{id}/rewind", {
+  isOnce: true,
   summary: "Return to a checkpoint, or to before the last execution",
   description: "Undoing an execution needs a session that was opened with `autoCheckpoint`. Files do not change.",
   body: schemas.rewindBody,
   responses: { 200: { description: "The session afterwards", schema: sessionInfo } },
   problems: [404, 409, 410],
-  handle: async ({ params, body: { checkpoint } }, context) => {
-    const session = sessionOf({ params }, context);
+  handle: async ({ request, params, body: { checkpoint } }, context) => {
+    const session = sessionOf({ request, params }, context);
     if (checkpoint === undefined) await session.undo();
     else await session.rewind(checkExists(session, checkpoint));
     return json(await session.info());
@@ -77,7 +81,7 @@ const save = route("POST", "/v1/sessions/{id}/save", {
   responses: { 200: { description: "The session file", types: [SESSION_FILE] } },
   problems: [404, 409, 410, 507],
   handle: async ({ params, query, request, stream }, context) => {
-    const session = sessionOf({ params }, context);
+    const session = sessionOf({ request, params }, context);
     const options = { ...omitUndefined(query), signal: request.signal };
     let report: SaveReport | undefined;
     const file = await context.spool.create((path) =>
@@ -97,6 +101,7 @@ const save = route("POST", "/v1/sessions/{id}/save", {
 });
 
 const load = route("POST", "/v1/sessions/load", {
+  isOnce: true,
   summary: "A new session with the state of a session file",
   description: "The file is loaded inside a sandbox only. A damaged file is refused before that.",
   query: schemas.loadQuery,
@@ -119,7 +124,7 @@ export const stateRoutes = [fork, keep, listKept, drop, rewind, save, load];
 function checkExists(session: Session, id: string): string {
   const exists = session.checkpoints().some((one) => one.id === id);
   if (exists) return id;
-  const detail = `There is no checkpoint '${id.slice(0, 100)}': it never was, or it is no longer kept`;
+  const detail = `There is no checkpoint '${id.slice(0, 100)}': it does not exist, or is no longer kept`;
   throw new ProblemError({ status: 404, code: "CHECKPOINT_NOT_FOUND", detail });
 }
 
@@ -130,11 +135,14 @@ async function withoutPath<Value>(path: string, work: () => Promise<Value>): Pro
   } catch (error) {
     if (!(error instanceof REPLSecurityError || error instanceof SessionStateError)) throw error;
     const problem = toProblem(error);
-    const detail = [`session file '${path}'`, `'${path}'`].reduce(
-      (text, name) => text.replaceAll(name, "the session file"),
-      problem.detail,
-    );
-    throw new ProblemError({ ...problem, detail });
+    const names = [`session file '${path}'`, `'${path}'`, path];
+    const hide = (text: string): string =>
+      names.reduce((rest, name) => rest.replaceAll(name, "the session file"), text);
+    const facts = Object.entries(problem.facts ?? {}).map(([name, value]) => [
+      name,
+      typeof value === "string" ? hide(value) : value,
+    ]);
+    throw new ProblemError({ ...problem, detail: hide(problem.detail), facts: Object.fromEntries(facts) as Facts });
   }
 }
 

@@ -13,6 +13,7 @@ const list = route("GET", "/v1/stdlib", {
 });
 
 const add = route("POST", "/v1/stdlib", {
+  isOnce: true,
   summary: "Add Python source to the standard library",
   description: "Replaces functions and classes of the same name. Applies to sessions opened later.",
   body: addBody,

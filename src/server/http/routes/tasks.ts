@@ -7,17 +7,20 @@ import type { Task } from "../../../tasks/tasks.ts";
 import { withTimeout } from "../../../util/async/with-timeout.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import type { ServerContext } from "../../context/server-context.ts";
-import { parseBody, readBytes } from "../../net/bodies/body.ts";
+import { parseJSONBytes, parseValue, readBytes } from "../../net/bodies/body.ts";
 import type { Reservation } from "../../net/memory-budget.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
 import type { ActivityOrigin } from "../../observability/activity-tracker.ts";
 import { streamFollowed, toCursor } from "../responses/event-stream.ts";
+import { listTasks } from "../../../views/lists.ts";
 import { toOutput } from "../responses/output.ts";
 import { BYTES, EVENTS, json, noContent, routesTagged, wantsEvents, type Route, type RouteRequest } from "../route.ts";
 import { eventsQuery, outputQuery } from "../../../protocol/api/executions.ts";
 import { waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/tasks.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
+import { SESSION_CREATED } from "../session-created.ts";
+import { checkNotClosed } from "./sessions.ts";
 
 const route = routesTagged("Tasks");
 const PATH = "/v1/tasks";
@@ -30,7 +33,11 @@ const create = route("POST", PATH, {
   summary: "Run a shell command in a session",
   description:
     "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The task does not depend on the connection.",
-  headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen, up to the end" },
+  headers: {
+    ...IDEMPOTENCY_KEY,
+    ...SESSION_CREATED,
+    accept: "`text/event-stream`: events as they happen, up to the end",
+  },
   body: schemas.startTaskBody,
   responses: {
     200: {
@@ -40,10 +47,10 @@ const create = route("POST", PATH, {
     },
     201: { description: "Started", schema: schemas.task },
   },
-  problems: [404, 410],
+  problems: [404, 409, 410],
   handle: async ({ request, requestId, body: { waitMs, ...body } }, context) => {
-    const begin = (): Promise<string> => start(body, { requestId }, context);
-    const { id, isRetry, headers } = await startOnce(request, { path: PATH, body }, context, begin);
+    const begin = (): Promise<string> => start(request, body, { requestId }, context);
+    const { id, isRetry, headers } = await startOnce(request, { path: PATH, kind: "task", body }, context, begin);
     const task = context.runtime.tasks.get(id);
     if (wantsEvents(request)) return streamFollowed(task, context, { headers });
     if (waitMs !== undefined) await task.wait(waitMs, request.signal);
@@ -55,11 +62,9 @@ const list = route("GET", PATH, {
   summary: "List running tasks, and those that ended recently",
   query: schemas.tasksQuery,
   responses: { 200: { description: "In the order of their start", schema: schemas.taskList } },
-  handle: ({ query }, { runtime }) => {
-    const tasks = runtime.tasks.list().map((one) => one.info());
-    const isMeant = ({ status, sessionId }: (typeof tasks)[number]): boolean =>
-      (query.status ?? status) === status && (query.sessionId ?? sessionId) === sessionId;
-    return json({ tasks: tasks.filter(isMeant) });
+  handle: async ({ query }, { runtime }) => {
+    const { items: tasks, next } = await withArguments(() => listTasks(runtime, query));
+    return json({ tasks, next });
   },
 });
 
@@ -137,6 +142,7 @@ const resume = control("resume", {
 });
 
 const stdin = route("POST", `${PATH}/{id}/stdin`, {
+  isOnce: true,
   summary: "Write to a shell command that was started with `stdin: open`",
   isLight: true,
   description: "As JSON `{ text?, close? }`, or as bytes if `Content-Type` is `application/octet-stream`.",
@@ -153,7 +159,7 @@ const stdin = route("POST", `${PATH}/{id}/stdin`, {
   handle: async ({ request, params, query, stream }, context) => {
     const task = taskOf({ params }, context);
     const { data, isLast } = await stream.whileReading(context.bodyMemory, (memory) =>
-      readInput(request, query.close === true, memory),
+      readInput({ request, stream }, query.close === true, memory),
     );
     const writing = data === undefined ? Promise.resolve() : task.write(data);
     const isTaken = await withTimeout(
@@ -173,11 +179,16 @@ function taskOf({ params }: Pick<RouteRequest, "params">, { runtime }: ServerCon
 }
 
 async function start(
-  { command, sessionId: session, ...options }: Omit<z.output<typeof schemas.startTaskBody>, "waitMs">,
+  request: Request,
+  { command, sessionId: session, stdin: given, ...options }: Omit<z.output<typeof schemas.startTaskBody>, "waitMs">,
   origin: ActivityOrigin,
-  { runtime, activity }: ServerContext,
+  context: ServerContext,
 ): Promise<string> {
-  const task = await withArguments(() => runtime.shell(command, omitUndefined({ ...options, session })));
+  if (session !== undefined) checkNotClosed({ request, params: { id: session } }, context);
+  const { runtime, activity } = context;
+  const isBase64 = typeof given === "object" && "base64" in given;
+  const input = isBase64 ? { bytes: Buffer.from(given.base64, "base64") } : given;
+  const task = await withArguments(() => runtime.shell(command, omitUndefined({ ...options, stdin: input, session })));
   activity.track({ task }, origin);
   return task.id;
 }
@@ -189,16 +200,16 @@ async function describe(task: Task): Promise<schemas.TaskView> {
 }
 
 async function readInput(
-  request: Request,
+  { request, stream }: Pick<RouteRequest, "request" | "stream">,
   isLast: boolean,
   memory: Reservation,
 ): Promise<{ data: string | Uint8Array | undefined; isLast: boolean }> {
-  if (request.headers.get("content-type")?.startsWith(BYTES) === true) {
-    const bytes = await readBytes(request, memory);
-    if ("problem" in bytes) throw new ProblemError(bytes.problem);
-    return { data: bytes.value, isLast };
-  }
-  const body = await parseBody(request, schemas.taskInputBody, memory);
+  const bytes = await readBytes(request, memory);
+  if ("problem" in bytes) throw new ProblemError(bytes.problem);
+  stream.noteBody(bytes.value);
+  if (request.headers.get("content-type")?.startsWith(BYTES) === true) return { data: bytes.value, isLast };
+  const parsed = parseJSONBytes(bytes.value, { empty: "{}" });
+  const body = "problem" in parsed ? parsed : parseValue(parsed.value, schemas.taskInputBody, "body");
   if ("problem" in body) throw new ProblemError(body.problem);
   return { data: body.value.text, isLast: isLast || body.value.close };
 }

@@ -9,7 +9,7 @@ import { RLMError } from "../../../errors.ts";
 import { isSessionFile } from "../../../store/session-file.ts";
 import { resolveMounts } from "../../../environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT } from "../../../environments/registry.ts";
-import type { Mount } from "../../../environments/environment.ts";
+import type { Mount } from "../../../api/local.ts";
 import { makeFolder } from "../../../util/data-folder.ts";
 import { findSecrets, toLatin1 } from "../../../util/secret-files.ts";
 import { ArgumentsError } from "../tools/arguments-error.ts";

@@ -34,6 +34,7 @@ export async function renderExecution(ended: Ended): Promise<ToolResult<WorkFact
     stdout: result.stdout,
     stderr: result.stderr,
     isWhole: result.truncated?.stdout === undefined && result.truncated?.stderr === undefined,
+    inOrder: () => execution.output({ length: Infinity }).bytes,
     toTask: () => runtime.tasks.adopt(execution),
   };
   const values = {

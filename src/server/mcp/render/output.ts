@@ -1,11 +1,12 @@
 // Renders output, with other text after it.
 //
-// The whole if it fits: stdout, then stderr under a heading. Otherwise both streams in the order they were printed, truncated, with the
-// call that reads the rest.
+// The whole if it fits, else its beginning and its end, with the call that reads the rest. Both streams are in the order they were printed.
+// Where all of stderr comes last, it has a heading.
 
 import { cleanTerminalText } from "../../../util/text/clean-terminal-text.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import type { ByteSource } from "../../../util/bytes/byte-source.ts";
+import { isInterleaved } from "../../../util/text/is-interleaved.ts";
 import { truncateOutput } from "../../../util/text/truncate.ts";
 import { truncateText } from "../../../util/text/truncate-text.ts";
 import { joinParts, toStatusCall } from "./format.ts";
@@ -15,6 +16,8 @@ export interface Printed {
   readonly stderr: string;
   /** The texts are all that was printed. */
   readonly isWhole: boolean;
+  /** Both streams in the order they were printed. Called if the texts are whole. */
+  readonly inOrder: () => Buffer;
   /** The task to read from when it does not fit. */
   readonly toTask: () => Task;
 }
@@ -29,10 +32,13 @@ export interface Shown {
 const WORTH_CLEANING = 400_000;
 
 export function showPrinted(printed: Printed, after: string, maxCharacters: number): Shown {
-  const { stdout, stderr, isWhole, toTask } = printed;
+  const { stdout, stderr, isWhole, inOrder, toTask } = printed;
   const rest = cleanTerminalText(after);
   if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING) {
-    const text = joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
+    const isMixed = isInterleaved(stdout, stderr, inOrder);
+    const text = isMixed
+      ? joinParts(cleanTerminalText(inOrder().toString("utf8")), rest)
+      : joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
     if (text.length <= maxCharacters) return { text };
   }
   const task = stdout === "" && stderr === "" ? undefined : toTask();

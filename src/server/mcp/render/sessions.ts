@@ -1,7 +1,7 @@
 // Renders sessions.
 
 import type { Runtime } from "../../../runtime.ts";
-import type { SaveReport } from "../../../session/state/save-state.ts";
+import type { SaveReport } from "../../../protocol/session-manifest.ts";
 import type { SessionInfo } from "../../../protocol/sessions.ts";
 import type { Session } from "../../../session/session.ts";
 import type { SessionFacts, SessionFileFacts, SessionListFacts } from "../output-schema.ts";

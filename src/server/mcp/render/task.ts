@@ -82,6 +82,7 @@ export function renderShell(task: ShellTask, result: TaskResult, maxOutput: numb
     stdout,
     stderr,
     isWhole: truncated?.stdout === undefined && truncated?.stderr === undefined,
+    inOrder: () => task.output({ length: Infinity }).bytes,
     toTask: () => task,
   };
   const within = (streamed: string): string =>

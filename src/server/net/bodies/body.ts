@@ -41,9 +41,13 @@ export async function readJSON(
   { empty = "" }: { readonly empty?: string } = {},
 ): Promise<Parsed<unknown>> {
   const bytes = await readBytes(request, memory, maxBytes);
-  if ("problem" in bytes) return bytes;
+  return "problem" in bytes ? bytes : parseJSONBytes(bytes.value, { empty });
+}
+
+/** `empty`: the JSON that no bytes stand for. */
+export function parseJSONBytes(bytes: Buffer, { empty = "" }: { readonly empty?: string } = {}): Parsed<unknown> {
   try {
-    const text = bytes.value.length === 0 ? empty : new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
+    const text = bytes.length === 0 ? empty : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return { value: parseStrictJSON(text) };
   } catch (error) {
     return { problem: invalid(error instanceof SyntaxError ? error.message : "The body is not JSON in UTF-8") };
@@ -109,7 +113,7 @@ export const INCOMPLETE_BODY: Problem = {
   headers: { connection: "close" },
 };
 
-const OVERLOADED: Problem = {
+export const OVERLOADED: Problem = {
   status: 503,
   code: "OVERLOADED",
   detail: "The server reads too many large bodies already",

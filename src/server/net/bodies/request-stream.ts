@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { MemoryBudget, Reservation } from "../memory-budget.ts";
 import { ProblemError, toProblem, type Problem } from "../problem.ts";
+import { BodyHash, type BodyDigest } from "./body-digest.ts";
 import { INCOMPLETE_BODY } from "./body.ts";
 import { DEFAULT_MIN_THROUGHPUT, MinThroughput, type ThroughputLimit } from "./min-throughput.ts";
 
@@ -21,10 +22,41 @@ export class RequestStream {
   readonly #connection: Connection;
   readonly #limit: ThroughputLimit;
 
+  #isDigested = false;
+  #hash: BodyHash | undefined;
+
   constructor(request: Request, connection: Connection = {}, limit: ThroughputLimit = DEFAULT_MIN_THROUGHPUT) {
     this.#request = request;
     this.#connection = connection;
     this.#limit = limit;
+  }
+
+  /** From now on, what is read of the body is digested. */
+  startDigest(): void {
+    this.#isDigested = true;
+  }
+
+  /** Of what was read of the body. Null: nothing was. */
+  get digest(): BodyDigest | null {
+    return this.#hash?.digest ?? null;
+  }
+
+  /** For a body that was read in another way. */
+  noteBody(bytes: Uint8Array): void {
+    if (this.#isDigested) (this.#hash ??= new BodyHash()).update(bytes);
+  }
+
+  /** Reads the body and drops it. One that is larger is not read to its end: throws the problem. */
+  async readDigest(maxBytes: number, tooLarge: Problem): Promise<BodyDigest | null> {
+    this.startDigest();
+    let bytes = 0;
+    await this.receive(async (content) => {
+      for await (const chunk of content) {
+        bytes += chunk.length;
+        if (bytes > maxBytes) throw new ProblemError(tooLarge);
+      }
+    });
+    return this.digest;
   }
 
   minThroughput(onStall: () => void): MinThroughput {
@@ -77,10 +109,15 @@ export class RequestStream {
     let state: "open" | "broken" | "complete" = "open";
     const source = this.#source()[Symbol.asyncIterator]();
     const next = this.#withMinThroughput(() => source.next());
+    const note = (chunk: Uint8Array): void => this.noteBody(chunk);
+    note(new Uint8Array());
     return {
       content: (async function* () {
         try {
-          for (let one = await next(); one.done !== true; one = await next()) yield one.value;
+          for (let one = await next(); one.done !== true; one = await next()) {
+            note(one.value);
+            yield one.value;
+          }
           state = "complete";
         } catch (error) {
           if (!(error instanceof ProblemError)) state = "broken";

@@ -3,9 +3,9 @@
 //
 // The files are anonymous: a crash leaves nothing behind.
 
-import { closeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import { openAnonymousFile } from "../../../util/bytes/anonymous-file.ts";
+import { openAnonymousFile, openAnonymousHandle } from "../../../util/bytes/anonymous-file.ts";
 import { ProblemError, type Problem } from "../problem.ts";
 import { tooLarge } from "./body.ts";
 
@@ -20,7 +20,12 @@ const MAX_FILES = 8;
 const CHUNK_BYTES = 256 * 1024;
 
 export class Spool {
+  readonly #maxFiles: number;
   #files = 0;
+
+  constructor(maxFiles = MAX_FILES) {
+    this.#maxFiles = maxFiles;
+  }
 
   get files(): number {
     return this.#files;
@@ -36,12 +41,21 @@ export class Spool {
     return this.#open((file) => write(toPath(file)));
   }
 
+  /** For bytes that arrive in pieces that must be taken at once: few are kept in memory, more in a file. */
+  collect(): Collected {
+    return new Collected(() => {
+      if (this.#files >= this.#maxFiles) throw new ProblemError(TOO_MANY);
+      this.#files += 1;
+      return () => void (this.#files -= 1);
+    });
+  }
+
   async #open(fill: (file: FileHandle) => Promise<unknown>): Promise<SpooledFile> {
-    if (this.#files >= MAX_FILES) throw new ProblemError(TOO_MANY);
+    if (this.#files >= this.#maxFiles) throw new ProblemError(TOO_MANY);
     this.#files += 1;
     let file: FileHandle | undefined;
     try {
-      file = await openAnonymous();
+      file = await openAnonymousHandle();
       await fill(file);
       return toSpooled(file, (await file.stat()).size, () => void (this.#files -= 1));
     } catch (error) {
@@ -52,12 +66,65 @@ export class Spool {
   }
 }
 
-async function openAnonymous(): Promise<FileHandle> {
-  const fd = openAnonymousFile();
-  try {
-    return await open(`/proc/self/fd/${fd}`, "r+");
-  } finally {
-    closeSync(fd);
+const IN_MEMORY_BYTES = 256 * 1024;
+
+/** Dispose it, however it ends. */
+export class Collected implements Disposable {
+  readonly #claim: () => () => void;
+  #pieces: Buffer[] = [];
+  #size = 0;
+  #file: { readonly fd: number; readonly release: () => void } | undefined;
+  #isOver = false;
+
+  /** `claim`: may a file be used? It returns what gives it back. */
+  constructor(claim: () => () => void) {
+    this.#claim = claim;
+  }
+
+  get sizeBytes(): number {
+    return this.#size;
+  }
+
+  /** Copies the piece. Throws a ProblemError when there is no room. */
+  write(piece: Buffer): void {
+    this.#size += piece.length;
+    if (this.#file === undefined && this.#size <= IN_MEMORY_BYTES) {
+      this.#pieces.push(Buffer.from(piece));
+      return;
+    }
+    this.#file ??= { release: this.#claim(), fd: openAnonymousFile() };
+    for (const one of [...this.#pieces.splice(0), piece]) this.#writeAll(this.#file.fd, one);
+  }
+
+  /** Everything, once it is complete. */
+  async *chunks(): AsyncGenerator<Uint8Array, void> {
+    if (this.#file === undefined) {
+      yield* this.#pieces;
+      return;
+    }
+    const file = await open(`/proc/self/fd/${this.#file.fd}`, "r");
+    try {
+      yield* readAll(file);
+    } finally {
+      await file.close();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#pieces = [];
+    if (this.#file === undefined) return;
+    closeSync(this.#file.fd);
+    this.#file.release();
+  }
+
+  #writeAll(fd: number, piece: Buffer): void {
+    try {
+      for (let at = 0; at < piece.length;) at += writeSync(fd, piece, at);
+    } catch (error) {
+      throw toProblemError(error as NodeJS.ErrnoException);
+    }
   }
 }
 
@@ -96,15 +163,19 @@ async function writeAll(file: FileHandle, content: AsyncIterable<Uint8Array>, ma
     total += chunk.length;
     if (total > maxBytes) throw new ProblemError(tooLarge(maxBytes));
     await file.writeFile(chunk).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === "ENOSPC" || error.code === "EDQUOT" ? new ProblemError(DISK_FULL) : error;
+      throw toProblemError(error);
     });
   }
+}
+
+function toProblemError(error: NodeJS.ErrnoException): Error {
+  return error.code === "ENOSPC" || error.code === "EDQUOT" ? new ProblemError(DISK_FULL) : error;
 }
 
 const DISK_FULL: Problem = { status: 507, code: "NO_ROOM", detail: "The server has no room for the body" };
 const TOO_MANY: Problem = {
   status: 429,
   code: "TOO_MANY_TRANSFERS",
-  detail: `${MAX_FILES} large bodies or session files are under way already`,
+  detail: "Too many large bodies or session files are under way already",
   headers: { "retry-after": "1" },
 };

@@ -8,6 +8,8 @@ const ALLOWED_HEADERS = [
   "idempotency-key",
   "last-event-id",
   "prefer",
+  "rlm-protocol",
+  "rlm-session-created",
   "range",
   "if-range",
   "mcp-protocol-version",
@@ -27,6 +29,9 @@ const EXPOSED_HEADERS = [
   "save-report",
   "mcp-session-id",
   "retry-after",
+  "etag",
+  "last-modified",
+  "rlm-protocol",
   "x-request-id",
 ].join(", ");
 const MAX_AGE_SECONDS = "600";

@@ -2,7 +2,9 @@
 // response carries the id of its request and is reported.
 
 import { Hono, type Context } from "hono";
+import { PROTOCOL } from "../../../protocol/api/web-socket.ts";
 import { randomId } from "../../../util/make-id.ts";
+import { checkProtocol } from "./protocol-version.ts";
 import { RequestLimiter, type ServerLimits } from "./request-limiter.ts";
 import { answerPreflight, corsHeaders } from "./cors.ts";
 import { checkNames, checkToken, digest } from "./guard.ts";
@@ -61,6 +63,8 @@ interface Env {
   Variables: { requestId: string; route: string; code: string; hasToken: true };
 }
 
+const PROTOCOL_HEADER = ["rlm-protocol", String(PROTOCOL)] as const;
+
 const ignore = (): void => {};
 
 /** Unknown methods of a known path get a 405; OPTIONS lists the known ones. */
@@ -78,8 +82,11 @@ export function createGuardedApp(routes: readonly GuardedRoute[], options: Guard
     const refused = await guard(context, remote, next);
     if (refused !== undefined) context.res = refused;
     // Touching the headers of a Response makes it several times as slow.
-    if (context.env?.outgoing === undefined) context.res.headers.set("x-request-id", requestId);
-    else context.env.outgoing.setHeader("x-request-id", requestId);
+    const { outgoing } = context.env ?? {};
+    for (const [name, value] of [["x-request-id", requestId] as const, PROTOCOL_HEADER]) {
+      if (outgoing === undefined) context.res.headers.set(name, value);
+      else outgoing.setHeader(name, value);
+    }
     const { method, path } = req;
     const { status } = context.res;
     const durationMs = performance.now() - startedAt;
@@ -148,6 +155,8 @@ function createGuard(routes: readonly GuardedRoute[], options: GuardOptions, lim
     const origin = req.header("origin");
     const names = checkNames(req.header("host"), origin, allowedHosts, allowedOrigins);
     if (names !== undefined) return refuse(context, names);
+    const version = checkProtocol(req.header("rlm-protocol"));
+    if (version !== undefined) return refuse(context, version);
     if (origin === undefined || !allowedOrigins.includes(origin)) return pass(context, remote, next);
     if (req.method === "OPTIONS") return answerPreflight(origin);
     const refused = await pass(context, remote, next);

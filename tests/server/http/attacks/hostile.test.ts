@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../../src/index.ts";
+import type { Runtime } from "../../../internals.ts";
 import { createServerContext } from "../../../../src/server/create-context.ts";
 import { createApp } from "../../../../src/server/http/app.ts";
 import { listen, type HTTPListener } from "../../../../src/server/net/listen.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Runtime } from "../../../../src/index.ts";
+import type { Runtime } from "../../../internals.ts";
 import { openTestRuntime } from "../../../open.ts";
 import { openTestServer } from "../request.ts";
 

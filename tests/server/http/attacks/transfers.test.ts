@@ -6,7 +6,7 @@ import { request, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime, Session } from "../../../../src/index.ts";
+import type { Runtime, Session } from "../../../internals.ts";
 import { createServerContext } from "../../../../src/server/create-context.ts";
 import { createApp } from "../../../../src/server/http/app.ts";
 import type { ServerContext } from "../../../../src/server/context/server-context.ts";

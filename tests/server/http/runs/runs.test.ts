@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { ScriptedBackend, type RLMOptions, type Runtime } from "../../../src/index.ts";
-import { listen } from "../../../src/server/net/listen.ts";
-import { makeDataFolder } from "../../make-data-folder.ts";
-import { openTestRuntime } from "../../open.ts";
-import { code, type Script } from "../../rlm/scripting.ts";
-import { openTestServer, readEvents, TOKEN, type Ask } from "./request.ts";
+import { ScriptedBackend, type RLMOptions, type Runtime } from "../../../internals.ts";
+import { listen } from "../../../../src/server/net/listen.ts";
+import { makeDataFolder } from "../../../make-data-folder.ts";
+import { openTestRuntime } from "../../../open.ts";
+import { code, type Script } from "../../../rlm/scripting.ts";
+import { openTestServer, readEvents, TOKEN, type Ask } from "../request.ts";
 
 const KEY = "sk-not-to-be-seen-by-anybody";
 const DELTAS = new Set(["model-call-delta", "output-delta"]);
