@@ -1,66 +1,29 @@
-// A session over HTTP with only fetch: state, an idempotent retry, a resumed stream.
+// A session of a server: state, an idempotent retry, a stream that is left and read again.
 
-const url = process.env["RLM_URL"] ?? "http://127.0.0.1:8000";
-const token = process.env["RLM_TOKEN"] ?? "";
+import { connectRuntime } from "rlm-runtime/client";
 
-async function ask(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
-  const response = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`); // the problem says what is wrong
-  return response;
-}
-
-const opened = (await (await ask("POST", "/v1/sessions")).json()) as { id: string };
-const session = `/v1/sessions/${opened.id}`;
-
-interface Result {
-  status: string;
-  value?: Record<string, string>;
-}
-
-async function execute(code: string, headers: Record<string, string> = {}): Promise<Result> {
-  return (await (await ask("POST", `${session}/execute`, { code }, headers)).json()) as Result;
-}
+const { RLM_URL: url = "http://127.0.0.1:8000", RLM_TOKEN: token = "" } = process.env;
+await using runtime = await connectRuntime({ url, token });
+await using session = await runtime.openSession();
 
 // Executions share state.
-await execute("import math\nradius = 3");
-const area = await execute("math.pi * radius ** 2");
-console.log(area.status, area.value?.["text/plain"]);
+await session.execute("import math\nradius = 3");
+const area = await session.execute("math.pi * radius ** 2");
+console.log(area.status, area.text);
 
-// A request whose response was lost is retried with the same key: the code ran once.
-const key = { "idempotency-key": crypto.randomUUID() };
-const [first, second] = [await execute("radius += 1; radius", key), await execute("radius += 1; radius", key)];
-console.log(first.value?.["text/plain"], second.value?.["text/plain"]);
+// The same id is the same work: the code runs once, however often it is sent.
+const id = crypto.randomUUID();
+const [first, second] = await Promise.all([
+  session.execute("radius += 1; radius", { id }),
+  session.execute("radius += 1; radius", { id }),
+]);
+console.log(first.text, second.text);
 
-/** Server-sent events: lines, with an empty one after each event. */
-async function* readEvents({ body }: Response): AsyncGenerator<{ id: string; type: string; text?: string }> {
-  let rest = "";
-  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const messages = (rest + piece).split("\n\n");
-    rest = messages.pop() ?? "";
-    for (const message of messages) {
-      const [id = "", data] = ["id", "data"].map((name) => new RegExp(`^${name}: (.*)$`, "m").exec(message)?.[1]);
-      if (data !== undefined) yield { ...(JSON.parse(data) as { type: string }), id };
-    }
-  }
-}
-
-// Streamed output. This reader disconnects after the first event; the code continues, and no output is lost.
+// Streamed output. This reader leaves after the first event; the code continues, and no output is lost.
 const code = "import time\nfor n in range(3):\n    print(n, flush=True)\n    time.sleep(0.1)";
-const stream = await ask("POST", `${session}/execute`, { code }, { accept: "text/event-stream" });
-let cursor = "";
-for await (const { id } of readEvents(stream)) {
-  cursor = id;
-  break;
-}
-const again = await ask("GET", `${stream.headers.get("location")}/events`, undefined, { "last-event-id": cursor });
+const execution = session.execute(code);
+for await (const { type } of execution) if (type === "execution-start") break;
 let printed = "";
-for await (const { type, text = "" } of readEvents(again)) {
-  if (type === "output-delta") printed += text;
-  if (type === "execution-end") console.log(JSON.stringify(printed));
-}
-
-await ask("DELETE", session);
+for await (const event of runtime.executions.get(execution.id))
+  if (event.type === "output-delta") printed += event.text;
+console.log(JSON.stringify(printed));

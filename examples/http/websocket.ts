@@ -1,40 +1,18 @@
-// A session over a WebSocket: all its events, and code, input and interrupts, on one connection.
+// All events of a session, whoever runs the code, over one WebSocket.
 
-import { WebSocket } from "ws";
+import { connectRuntime } from "rlm-runtime/client";
+import { WebSocket } from "ws"; // for Node 20; browsers, Deno, Bun and Node 22 have one
 
-const url = process.env["RLM_URL"] ?? "http://127.0.0.1:8000";
-const headers = { authorization: `Bearer ${process.env["RLM_TOKEN"] ?? ""}` };
+const { RLM_URL: url = "http://127.0.0.1:8000", RLM_TOKEN: token = "" } = process.env;
+await using runtime = await connectRuntime({ url, token, WebSocket });
+await using session = await runtime.openSession();
 
-const response = await fetch(`${url}/v1/sessions`, { method: "POST", headers });
-const { id } = (await response.json()) as { id: string };
-
-// A browser cannot send the header: it gets a ticket with POST /v1/tickets and adds ?ticket=… to the address.
-const socket = new WebSocket(`${url.replace("http", "ws")}/v1/sessions/${id}/ws`, { headers });
-const send = (message: object): void => socket.send(JSON.stringify(message));
-
-interface Message {
-  type: string;
-  executionId: string;
-  text?: string;
-  result?: { status: string };
-}
-
-await new Promise<void>((resolve, reject) => {
-  socket.on("error", reject).on("close", () => resolve());
-  socket.on("message", (data: Buffer) => {
-    const message = JSON.parse(data.toString()) as Message;
-    switch (message.type) {
-      case "hello":
-        return send({ type: "execute", code: "name = input('who? ')\nprint('Hello', name)" });
-      case "input-start":
-        return send({ type: "stdin", executionId: message.executionId, text: "Ada" });
-      case "output-delta":
-        return console.log(JSON.stringify(message.text));
-      case "execution-end":
-        console.log(message.result?.status);
-        return socket.close();
-    }
-  });
+using subscription = session.subscribe((event) => {
+  if (event.type === "output-delta") console.log(JSON.stringify(event.text));
+  if (event.type === "execution-end") console.log(event.result.status);
 });
+await subscription.ready; // whatever happens from now on is received
 
-await fetch(`${url}/v1/sessions/${id}`, { method: "DELETE", headers });
+await session.execute("name = input('who? ')\nprint('Hello', name)", { onInput: () => "Ada" });
+await session.close();
+await subscription.ended;

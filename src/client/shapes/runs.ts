@@ -1,0 +1,150 @@
+// Recursive runs: their state, results and events.
+
+import type { RunId } from "../../protocol/ids.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import type { RunInfo, RunResult } from "../../protocol/runs.ts";
+import type { ModelUsage } from "../../protocol/usage.ts";
+import { problem, type Problem } from "../net/problem.ts";
+import {
+  array,
+  boolean,
+  idOf,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  record,
+  string,
+  unknown,
+  variants,
+  type Check,
+} from "./check.ts";
+import { outputStream, recordedResult } from "./executions.ts";
+
+const modelUsage: Check<ModelUsage> = object<ModelUsage>({
+  inputTokens: number,
+  outputTokens: number,
+  cacheReadTokens: number,
+  cacheWriteTokens: number,
+  reasoningTokens: number,
+  tokens: number,
+  estimatedTokens: number,
+  costUsd: nullable(number),
+  llmCalls: number,
+  toolCalls: number,
+  iterations: number,
+  cachedCalls: number,
+});
+const axis = oneOf("tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations");
+const status = oneOf("final", "partial", "failed", "cancelled");
+const stopReason = oneOf(
+  "answered",
+  "tokens",
+  "costUsd",
+  "llmCalls",
+  "toolCalls",
+  "wallMs",
+  "iterations",
+  "error",
+  "cancelled",
+);
+
+export const runResult: Check<RunResult> = object<RunResult>({
+  runId: idOf<RunId>(),
+  status,
+  stopReason,
+  answer: nullable(string),
+  data: optional(unknown),
+  why: nullable(string),
+  usage: object({ total: modelUsage, byModel: record(modelUsage), byNode: record(modelUsage), wallMs: number }),
+});
+
+const info = {
+  id: string,
+  query: string,
+  model: string,
+  subModel: string,
+  status: oneOf("running", "final", "partial", "failed", "cancelled", "broken"),
+  stopReason: nullable(stopReason),
+  startedAt: string,
+  endedAt: nullable(string),
+  wallMs: nullable(number),
+  usage: nullable(modelUsage),
+};
+export const runInfo: Check<RunInfo> = object<RunInfo>(info);
+
+/** A run with its result, or with why it rejected. */
+export interface RunView extends RunInfo {
+  readonly result: RunResult | null;
+  readonly problem?: Problem;
+}
+export const run: Check<RunView> = object<RunView>({
+  ...info,
+  result: nullable(runResult),
+  problem: optional(problem),
+});
+
+const base = { runId: string, seq: number, time: number };
+const node = { ...base, nodeId: string };
+const step = { ...node, step: number };
+const limit = object({ ...node, axis, used: number, limit: number });
+export const runEvent = variants<RunEvent>("type", {
+  "run-start": object({
+    ...base,
+    query: string,
+    model: string,
+    subModel: string,
+    limits: record(number),
+    maxDepth: number,
+  }),
+  "node-start": object({
+    ...node,
+    parentId: nullable(string),
+    depth: number,
+    query: string,
+    model: string,
+    context: array(object({ name: string, kind: string, bytes: number })),
+    isDegraded: boolean,
+  }),
+  "step-start": object(step),
+  "model-call-start": object({
+    ...step,
+    callId: string,
+    purpose: oneOf("step", "query", "extract", "direct"),
+    ordinal: number,
+    backend: string,
+    model: string,
+    requestHash: string,
+    messages: array(object({ role: string, content: string })),
+  }),
+  "model-call-delta": object({ ...node, callId: string, text: string, kind: oneOf("text", "reasoning") }),
+  "model-call-end": object({
+    ...node,
+    callId: string,
+    ok: boolean,
+    text: string,
+    reasoning: string,
+    finishReason: string,
+    isCached: boolean,
+    isCut: boolean,
+    usage: modelUsage,
+    error: nullable(string),
+    durationMs: number,
+  }),
+  "code-start": object({ ...step, code: string }),
+  "output-delta": object({ ...step, stream: outputStream, text: string }),
+  "code-end": object({
+    ...step,
+    result: recordedResult,
+    order: optional(array(object({ stream: oneOf("stdout", "stderr"), characters: number }))),
+  }),
+  "tool-call-start": object({ ...node, callId: string, tool: string, args: optional(unknown) }),
+  "tool-call-end": object({ ...node, callId: string, ok: boolean, result: optional(unknown), durationMs: number }),
+  "step-end": object({ ...step, observation: string }),
+  "limit-warning": limit,
+  "limit-reached": limit,
+  "node-end": object({ ...node, status, stopReason, answer: nullable(string), usage: modelUsage }),
+  "run-end": object({ ...base, result: runResult }),
+  "event-gap": object({ ...base, after: number }),
+});

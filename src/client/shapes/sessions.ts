@@ -1,0 +1,140 @@
+// Sessions, their variables and files, and the server itself.
+
+import type { RuntimeInfo } from "../../protocol/api/about.ts";
+import type { FileChange, FileEntry, FileListing } from "../../protocol/files.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import type { Checkpoint, InterruptAnswer, SessionInfo, StdlibListing } from "../../protocol/sessions.ts";
+import type { Completions, InspectedVariable, Signature, Variable, VariableList } from "../../protocol/variables.ts";
+import {
+  array,
+  boolean,
+  idOf,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  string,
+  variants,
+  type Check,
+} from "./check.ts";
+import { executionError } from "./executions.ts";
+
+export const sessionInfo: Check<SessionInfo> = object<SessionInfo>({
+  variableCount: nullable(number),
+  variables: array(string),
+  memoryBytes: nullable(number),
+  id: idOf<SessionId>(),
+  environment: string,
+  state: oneOf("idle", "running", "closed"),
+  createdAt: string,
+  lastExecutedAt: nullable(string),
+  executionCount: number,
+  waiting: number,
+  epoch: number,
+  stdlib: object({ loaded: boolean, error: nullable(executionError) }),
+});
+export const interruptAnswer: Check<InterruptAnswer> = object<InterruptAnswer>({
+  interrupted: nullable(string),
+  hasEnded: boolean,
+  state: nullable(oneOf("kept", "restored", "lost")),
+});
+export const checkpoint: Check<Checkpoint> = object<Checkpoint>({
+  id: string,
+  createdAt: string,
+  executionCount: number,
+  isAutomatic: boolean,
+});
+export const stdlibListing: Check<StdlibListing> = object<StdlibListing>({
+  functions: array(object({ name: string, signature: string, doc: string })),
+  modules: array(string),
+  other: array(string),
+});
+
+const variable = {
+  name: string,
+  type: string,
+  module: nullable(string),
+  kind: oneOf("variable", "function", "class", "module"),
+  length: optional(number),
+  shape: optional(array(number)),
+  dtype: optional(string),
+  preview: optional(string),
+};
+const incomplete = nullable(oneOf("timeout", "crashed", "no-process"));
+const variableText = object({ text: string, total: nullable(number), ofFirst: optional(number) });
+export const variableList: Check<VariableList> = object<VariableList>({
+  variables: array(object<Variable>(variable)),
+  total: number,
+});
+export const inspectedVariable: Check<InspectedVariable> = object<InspectedVariable>({
+  ...variable,
+  sizeBytes: optional(number),
+  columns: optional(array(object({ name: string, dtype: string }))),
+  columnCount: optional(number),
+  repr: optional(variableText),
+  str: optional(variableText),
+  errors: object({
+    facts: optional(string),
+    preview: optional(string),
+    repr: optional(string),
+    str: optional(string),
+  }),
+  incomplete,
+});
+export const completions: Check<Completions> = object<Completions>({
+  matches: array(
+    object({
+      text: string,
+      type: oneOf("name", "function", "class", "module", "keyword", "attribute", "key", "parameter", "path"),
+    }),
+  ),
+  total: number,
+  start: number,
+  end: number,
+  incomplete,
+});
+export const signature: Check<Signature> = object<Signature>({
+  name: string,
+  signature: string,
+  documentation: string,
+  parameter: nullable(number),
+});
+
+export const fileEntry: Check<FileEntry> = object<FileEntry>({
+  name: string,
+  path: string,
+  type: oneOf("file", "folder", "link", "other"),
+  size: number,
+  modifiedAt: string,
+  mode: number,
+  target: optional(string),
+});
+export const fileListing: Check<FileListing> = object<FileListing>({ entries: array(fileEntry), omitted: number });
+const change = object({ path: string });
+export const fileChange = variants<FileChange>("type", {
+  created: change,
+  modified: change,
+  removed: change,
+  overflow: change,
+  renamed: object({ path: string, from: string }),
+});
+
+export const runtimeInfo: Check<RuntimeInfo> = object<RuntimeInfo>({
+  version: string,
+  protocol: number,
+  node: string,
+  python: nullable(string),
+  environment: string,
+  tier: nullable(string),
+  notStopped: array(string),
+  strongerTier: nullable(object({ why: string, fix: string })),
+  capabilities: object({
+    fork: boolean,
+    checkpoint: boolean,
+    shell: boolean,
+    network: oneOf("none", "filtered", "all"),
+    packages: oneOf("none", "wheels", "index"),
+    languages: array(oneOf("python")),
+  }),
+});

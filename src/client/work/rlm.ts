@@ -1,0 +1,67 @@
+// Recursive runs: a request becomes JSON, or a form with parts where its context is large or a stream.
+
+import { checkRunDefaults, checkRunRequest } from "../../api/checks/check-calls.ts";
+import { checkOptions } from "../../api/checks/check-options.ts";
+import { OPTIONS } from "../../api/checks/option-names.ts";
+import type { RLM, RLMOptions, Run, RunRequest } from "../../api/run.ts";
+import type { AnswerData, AnswerSchema, JSONSchema } from "../../api/schema.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
+import { jsonBody, type RequestBody } from "../net/body.ts";
+import { randomId } from "../net/ids.ts";
+import type { Requests } from "../net/requests.ts";
+import { toContext } from "./context.ts";
+import { formBody } from "./form-body.ts";
+import { RemoteRun } from "./run.ts";
+
+export class RemoteRLM implements RLM {
+  readonly #requests: Requests;
+  readonly #options: RLMOptions;
+
+  constructor(requests: Requests, options: RLMOptions) {
+    checkOptions("runtime.rlm", options, OPTIONS.rlm);
+    checkRunDefaults(options);
+    this.#requests = requests;
+    this.#options = options;
+  }
+
+  run<const Schema extends AnswerSchema | undefined = undefined>(
+    request: Omit<RunRequest, "schema"> & { readonly schema?: Schema },
+  ): Run<AnswerData<Schema>> {
+    checkRunRequest(request, OPTIONS.run);
+    const { id = randomId("r"), query, context, schema, signal, limits, ...rest } = request;
+    // A model for this run alone has its own sub-model, unless the request names one.
+    const { subModel, ...options } = this.#options;
+    const inherited = rest.model === undefined ? { subModel } : {};
+    const { inline, parts } = toContext(context);
+    const body = {
+      ...options,
+      ...inherited,
+      ...omitUndefined(rest),
+      limits: { ...options.limits, ...omitUndefined(limits ?? {}) },
+      ...(schema !== undefined && { schema: toJSONSchema(schema) }),
+      id,
+      query,
+      ...inline,
+    };
+    const content: RequestBody | Promise<RequestBody> = parts.length === 0 ? jsonBody(body) : formBody(body, parts);
+    return new RemoteRun<AnswerData<Schema>>(this.#requests, id, { body: content, signal });
+  }
+}
+
+/** Throws a TypeError for a schema that does not describe itself as JSON Schema. */
+function toJSONSchema(schema: AnswerSchema): JSONSchema {
+  if (typeof schema !== "object" && typeof schema !== "function") {
+    throw new TypeError(`Cannot use a ${typeof schema} as a schema: give JSON Schema, or a schema of zod 4`);
+  }
+  if (!("~standard" in schema)) return schema;
+  const { vendor, jsonSchema } = schema["~standard"] as {
+    readonly vendor?: unknown;
+    readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => unknown };
+  };
+  if (typeof jsonSchema?.input !== "function") {
+    throw new TypeError(
+      `Cannot use a schema of ${String(vendor).slice(0, 80)}: this version cannot describe itself as JSON Schema. Give JSON Schema, or a schema of zod 4`,
+    );
+  }
+  return jsonSchema.input({ target: "draft-2020-12" }) as JSONSchema;
+}
