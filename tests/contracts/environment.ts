@@ -16,7 +16,7 @@ import type {
 } from "../../src/environments/environment.ts";
 import { WorkerLostError } from "../../src/errors.ts";
 import type { OutputStream } from "../../src/protocol/execution.ts";
-import { DEFAULT_LIMITS } from "../../src/session/options.ts";
+import { DEFAULT_LIMITS } from "../../src/session/default-limits.ts";
 import { COMMAND_LINES } from "../open.ts";
 import { uniqueSleep } from "../hostile/probe.ts";
 

@@ -1,0 +1,21 @@
+// For tests of programs that use the SDK: every public name, listed one by one.
+
+export { createScriptedBackend } from "./create-scripted-backend.ts";
+export type {
+  Script,
+  ScriptedAnswer,
+  ScriptedBackend,
+  ScriptedFault,
+  ScriptedReply,
+} from "../backends/scripted/script.ts";
+
+// The contract of `Runtime`, for other implementations of it.
+export {
+  describeRuntime,
+  runContractCase,
+  runtimeContract,
+  type RuntimeContractOptions,
+  type TestRunner,
+} from "./runtime-contract.ts";
+export { contractScript } from "./contract/script.ts";
+export type { ContractCase, ContractContext, Need } from "./contract/case.ts";
