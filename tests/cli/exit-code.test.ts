@@ -7,9 +7,14 @@ import {
   ConfigurationError,
   EnvironmentUnavailableError,
   REPLSecurityError,
+  ServerConnectionError,
+  ServerRefusedError,
+  SessionBusyError,
+  SessionNotFoundError,
+  TaskStateError,
   TokenBudgetExhausted,
 } from "../../src/errors.ts";
-import type { ExecutionResult } from "../../src/index.ts";
+import type { ExecutionResult } from "../internals.ts";
 
 test.each([
   [{ status: "ok" }, 0],
@@ -34,6 +39,14 @@ test.each([
   [new BackendConnectionError({ backend: "b", fault: "server", why: "x", retryable: true }), 70],
   [new TokenBudgetExhausted({ used: 2, limit: 1, partial: null }), 1],
   [new TypeError("x"), 70],
+  [new ServerConnectionError({ url: "http://x", fault: "configuration", why: "the token" }), 2],
+  [new ServerConnectionError({ url: "http://x", fault: "connection", why: "nobody" }), 70],
+  [new ServerRefusedError({ status: 422, problem: "CONTEXT", detail: "x" }), 2],
+  [new ServerRefusedError({ status: 429, problem: "RATE_LIMITED", detail: "x" }), 70],
+  [new ServerRefusedError({ status: 410, problem: "OUTCOME_LOST", detail: "x" }), 70],
+  [new SessionNotFoundError({ sessionId: "s", known: [] }), 2],
+  [new TaskStateError({ taskId: "t", action: "pause", why: "x" }), 2],
+  [new SessionBusyError({ sessionId: "s", waiting: 128 }), 70],
 ])("the error %s", (error, code) => {
   expect(fromError(error)).toBe(code);
 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { loadConfig, type Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
-import { DEFAULT_LIMITS } from "../../session/options.ts";
+import { DEFAULT_LIMITS } from "../../session/default-limits.ts";
 import { DEFAULT_MAX_RUNS } from "../../server/context/run-admission.ts";
 import { DEFAULT_EXECUTION_LIMITS } from "../../server/context/executions.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.ts";

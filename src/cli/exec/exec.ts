@@ -4,7 +4,7 @@ import { openRuntime, type Runtime } from "../../runtime.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
-import { DEFAULT_LIMITS } from "../../session/options.ts";
+import { DEFAULT_LIMITS } from "../../session/default-limits.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";

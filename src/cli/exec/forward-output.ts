@@ -17,6 +17,10 @@ export class ForwardOutput implements OutputReceiver {
     this.#output = output;
   }
 
+  get isOnePlace(): boolean {
+    return this.#output.isOnePlace;
+  }
+
   onOutput(stream: OutputStream, chunk: Buffer): Promise<void> | undefined {
     if (this.#output.isTerminal(stream)) return this.#output.push(stream, this.#decoders[stream].write(chunk));
     return this.#output.push(stream, Buffer.from(chunk)); // a copy: the chunk is only valid during the call

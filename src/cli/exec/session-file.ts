@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import type { Runtime } from "../../runtime.ts";
-import type { SaveReport } from "../../session/state/save-state.ts";
+import type { SaveReport } from "../../protocol/session-manifest.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { printError } from "../io/print-error.ts";

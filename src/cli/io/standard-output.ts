@@ -1,8 +1,11 @@
 // Standard output and standard error with backpressure.
+//
+// Where both are one terminal, file or pipe, both are written to standard output, so that they keep their order.
 
 import { setTimeout } from "node:timers/promises";
 import type { OutputStream } from "../../protocol/execution.ts";
 import { TerminalFilter } from "../../util/text/terminal-text.ts";
+import { isOneOutput } from "./is-one-output.ts";
 
 const STREAMS = ["stdout", "stderr"] as const;
 
@@ -12,6 +15,7 @@ export class StandardOutput {
   readonly #filters = { stdout: new TerminalFilter(), stderr: new TerminalFilter() };
   readonly #broken = new Set<OutputStream>();
   readonly #draining: Partial<Record<OutputStream, Promise<void> | undefined>> = {};
+  readonly isOnePlace = isOneOutput();
 
   constructor() {
     for (const stream of STREAMS) process[stream].on("error", (error) => this.#break(stream, error));
@@ -28,11 +32,12 @@ export class StandardOutput {
 
   /** The same, but undefined when more may be written at once. */
   push(stream: OutputStream, data: string | Uint8Array): Promise<void> | undefined {
-    if (this.#broken.has(stream)) return undefined;
-    const target = process[stream];
+    const place = this.isOnePlace ? "stdout" : stream;
+    if (this.#broken.has(place)) return undefined;
+    const target = process[place];
     const safe = typeof data === "string" && target.isTTY ? this.#filters[stream].write(data) : data;
     if (target.write(safe) || target.writableLength === 0) return undefined;
-    return (this.#draining[stream] ??= this.#untilDrained(stream));
+    return (this.#draining[place] ??= this.#untilDrained(place));
   }
 
   /** Drops what is not written yet and all later writes. */

@@ -1,6 +1,7 @@
 // Renders the events of a run for people: a few lines per event, indented by depth.
 
-import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
+import type { OutputStream } from "../../protocol/execution.ts";
+import type { ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from "../../protocol/run-events.ts";
 import type { ModelUsage } from "../../protocol/usage.ts";
 import type { Colour, Palette } from "../io/palette.ts";
 import { formatCost, formatCount, formatDuration, formatSize } from "../../util/text/format.ts";
@@ -111,13 +112,14 @@ export class RunLines {
     return this.#line(nodeId, line, ok ? "strong" : "error") + this.#block(nodeId, text, { lines: ANSWER_LINES });
   }
 
-  #code({ nodeId, result }: Of<"code-end">): string {
+  #code({ nodeId, result, order }: Of<"code-end">): string {
     const { status, reason, durationMs, state, stdout, stderr, value, error } = result;
+    const printed = order === undefined ? [stdout, stderr] : [inOrder(result, order)];
     const isFinal = error?.name === "Final"; // FINAL() ends the code with an exception; that is not an error
     const outcome = isFinal ? "answer" : reason === undefined ? status : `${status} (${reason})`;
     const note = state === "kept" ? "" : `, state ${state}`;
     const line = `${nodeId} output  ${outcome}, ${formatDuration(durationMs)}${note}`;
-    const texts = [stdout, stderr, value?.["text/plain"] ?? "", isFinal ? "" : (error?.traceback ?? "")];
+    const texts = [...printed, value?.["text/plain"] ?? "", isFinal ? "" : (error?.traceback ?? "")];
     return (
       this.#line(nodeId, line, status === "ok" || isFinal ? undefined : "error") +
       texts.map((text) => this.#block(nodeId, text)).join("")
@@ -190,4 +192,15 @@ function toTokens({ inputTokens, outputTokens, reasoningTokens, estimatedTokens 
     ...(estimatedTokens > 0 ? [`${formatCount(estimatedTokens)} estimated`] : []),
   ];
   return `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+
+/** What code printed on both streams, in print order. A record that was changed by hand shows what it has. */
+function inOrder(texts: Readonly<Record<OutputStream, string>>, order: readonly PrintedPart[]): string {
+  const at = { stdout: 0, stderr: 0 };
+  let printed = "";
+  for (const { stream, characters } of order) {
+    printed += texts[stream].slice(at[stream], at[stream] + characters);
+    at[stream] += characters;
+  }
+  return printed + texts.stdout.slice(at.stdout) + texts.stderr.slice(at.stderr);
 }

@@ -4,13 +4,17 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ServerClient, type ServerAddress } from "../../client/client.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
 import { dataPath } from "../../util/data-folder.ts";
-import { printError } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-export interface FoundServer extends ServerAddress {
+export interface FoundServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly token: string;
+  /** Where the two came from, for messages. */
+  readonly urlFrom: string;
+  readonly tokenFrom: string;
   /** The token travels unencrypted to another machine. */
   readonly isExposed: boolean;
 }
@@ -18,19 +22,18 @@ export interface FoundServer extends ServerAddress {
 const DEFAULT_URL = "http://127.0.0.1:8000";
 const VISIBLE = /^[\x21-\x7E]+$/;
 
-/** Throws a UsageError. */
-export function openServerClient(): ServerClient {
-  const server = findServer();
-  if (server.isExposed) printError(`warning: the token goes to ${server.url} unencrypted: use https`);
-  return new ServerClient(server, printError);
-}
-
-/** Throws a UsageError. */
-export function findServer(env: Readonly<Record<string, string | undefined>> = process.env): FoundServer {
-  const url = parseURL(env["RLM_URL"] || DEFAULT_URL);
+/** `given` is an address of the command line, which takes precedence. Throws a UsageError. */
+export function findServer(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  given?: string,
+): FoundServer {
+  const variable = env["RLM_URL"] || undefined;
+  const urlFrom = given !== undefined ? "--server" : variable !== undefined ? "RLM_URL" : "the default";
+  const url = parseURL(given ?? variable ?? DEFAULT_URL, urlFrom);
   const isLocal = isLoopback(url.hostname.replaceAll(/[[\]]/g, ""));
   const base = {
     url: (url.origin + url.pathname).replace(/\/+$/, ""),
+    urlFrom,
     isExposed: !isLocal && url.protocol === "http:",
   };
   const ownToken = env["RLM_TOKEN"];
@@ -43,12 +46,12 @@ export function findServer(env: Readonly<Record<string, string | undefined>> = p
   return { ...base, token: readStoredToken(path, base.url), tokenFrom: `'${path}'` };
 }
 
-function parseURL(text: string): URL {
+function parseURL(text: string, from: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash !== "") {
-    throw new UsageError(`RLM_URL must be an address such as ${DEFAULT_URL}, and is '${withoutPassword(text)}'`);
+    throw new UsageError(`${from} must be an address such as ${DEFAULT_URL}, and is '${withoutPassword(text)}'`);
   }
-  if (url.username + url.password !== "") throw new UsageError("RLM_URL must not hold a password: set RLM_TOKEN");
+  if (url.username + url.password !== "") throw new UsageError(`${from} must not hold a password: set RLM_TOKEN`);
   return url;
 }
 

@@ -1,18 +1,20 @@
 // `rlm sessions exec`: runs code in a session of a server, with the output and exit codes of `rlm exec`.
 
+import { setTimeout } from "node:timers/promises";
+import type { ExecuteOptions, Execution, InputRequest, OutputSlice } from "../../api/execution.ts";
+import type { Runtime } from "../../api/runtime.ts";
+import { ExecutionNotFoundError } from "../../errors.ts";
 import type { ExecutionEvent } from "../../protocol/events.ts";
-import type { ExecutionResult } from "../../protocol/execution.ts";
-import type { InputRequest } from "../../session/execution/input.ts";
-import { printError } from "../io/print-error.ts";
+import type { ExecutionResult, OutputStream } from "../../protocol/execution.ts";
 import { printExecution, printOutcome } from "../exec/print-execution.ts";
 import { readSource, type Source } from "../exec/read-source.ts";
-import { EXIT, fromResult } from "../exit-code.ts";
-import { RemoteExecution } from "../../client/remote-execution.ts";
-import { openServerClient } from "./address.ts";
 import { readStandardInput } from "../exec/standard-input.ts";
-import { StandardOutput } from "../io/standard-output.ts";
+import { fromResult } from "../exit-code.ts";
+import { printError } from "../io/print-error.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
+import { StandardOutput } from "../io/standard-output.ts";
 import { UsageError } from "../options/usage-error.ts";
+import { withServer } from "./with-server.ts";
 
 export interface SessionExecArguments {
   readonly c?: string;
@@ -22,6 +24,8 @@ export interface SessionExecArguments {
 }
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** How long a command that is stopped waits until the server has the request to interrupt the code. */
+const STOP_MS = 2_000;
 
 export async function execInSession(
   id: string,
@@ -31,74 +35,80 @@ export async function execInSession(
   if (args.length > (options.c === undefined ? 1 : 0)) {
     throw new UsageError("one piece of code at a time: a session has no arguments of its own to give to it");
   }
-  const client = openServerClient();
   const source = await readSource(options.c, args, "sessions exec");
-  const output = new StandardOutput();
-  let execution: RemoteExecution | undefined;
-  using signals = new SignalHandler({ close: async () => execution?.close() }, output);
-  const run = async (): Promise<number> => {
-    const started = await RemoteExecution.start(client, id, toBody(source, options));
-    execution = started;
-    signals.interruptible = { interrupt: () => void started.interrupt().catch(printError) };
-    return print(started, options, output);
-  };
-  try {
-    const code = await signals.race(run());
-    await output.flush();
-    return code;
-  } finally {
-    await execution?.close();
-  }
+  return withServer((runtime) => run(runtime, id, source, options));
 }
 
-function toBody({ code, fileName, usedInput }: Source, { timeout = 0, e }: SessionExecArguments): object {
+async function run(runtime: Runtime, id: string, source: Source, options: SessionExecArguments): Promise<number> {
+  const output = new StandardOutput();
+  let stopping: Promise<void> | undefined;
+  let stop = async (): Promise<void> => {};
+  using signals = new SignalHandler({ close: () => (stopping ??= stop()) }, output);
+  const perform = async (): Promise<number> => {
+    const session = await runtime.sessions.get(id);
+    const execution = session.execute(
+      source.code,
+      toOptions(source, options, () => void interrupt()),
+    );
+    const interrupt = (): Promise<void> => execution.cancel().catch(printError);
+    stop = () => Promise.race([execution.cancel().catch(() => {}), setTimeout(STOP_MS, undefined, { ref: false })]);
+    signals.interruptible = { interrupt };
+    return print(execution, options, output).catch((error: unknown) => {
+      // It was accepted: a server that does not know it is another process.
+      if (error instanceof ExecutionNotFoundError) throw new Error("the server ended before the code did");
+      throw error;
+    });
+  };
+  const code = await signals.race(perform());
+  await stopping;
+  await output.flush();
+  return code;
+}
+
+function toOptions(
+  { fileName, usedInput }: Source,
+  { timeout = 0, e }: SessionExecArguments,
+  interrupt: () => void,
+): ExecuteOptions {
   return {
-    code,
     fileName,
     timeoutMs: timeout === 0 ? null : timeout * 1000,
-    input: usedInput ? "none" : "ask",
-    ...(e && { env: Object.fromEntries(e) }),
+    env: e && Object.fromEntries(e),
+    onInput: usedInput ? undefined : toInputHandler(interrupt),
   };
 }
 
-async function print(
-  execution: RemoteExecution,
-  { json }: SessionExecArguments,
-  output: StandardOutput,
-): Promise<number> {
+async function print(execution: Execution, { json }: SessionExecArguments, output: StandardOutput): Promise<number> {
+  if (json) {
+    const result = await execution;
+    await output.write("stdout", `${JSON.stringify(result)}\n`);
+    return fromResult(result);
+  }
   let result: ExecutionResult | undefined;
   const events = async function* (): AsyncGenerator<ExecutionEvent> {
-    for await (const event of withInput(execution)) {
+    for await (const event of execution) {
       if (event.type === "execution-end") ({ result } = event);
-      if (json === undefined) yield event;
+      yield event;
     }
   };
-  await printExecution(events(), (stream, offset) => execution.output(stream, offset), output);
-  if (result === undefined) return EXIT.failure;
-  if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
-  else printOutcome(result, output);
-  return fromResult(result);
+  const read = (stream: OutputStream, offset: number): Promise<OutputSlice> => execution.output({ stream, offset });
+  await printExecution(events(), read, output, () => result && printOutcome(result, output));
+  return fromResult(result ?? (await execution));
 }
 
-/** Passes the events through, and answers requests for input from standard input. */
-async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionEvent> {
+/** Answers requests for input from standard input. What cannot be read interrupts the code, or it would wait for ever. */
+function toInputHandler(interrupt: () => void): (request: InputRequest) => Promise<string | null> {
   const lines = new InputLines();
-  let waiting = new AbortController();
-  for await (const event of execution) {
-    if (event.type === "input-start") {
-      waiting = new AbortController();
-      const { prompt, password } = event;
-      void lines
-        .next({ prompt, password, signal: waiting.signal })
-        .then((line) => execution.answer(line))
-        .catch((error: unknown) => {
-          if ((error as Error).name === "AbortError") return;
-          printError(error);
-          void execution.interrupt().catch(printError); // or it would wait for ever
-        });
-    } else if (event.type === "input-end" || event.type === "execution-end") waiting.abort();
-    yield event;
-  }
+  return async (request) => {
+    try {
+      return await lines.next(request);
+    } catch (error) {
+      if (request.signal.aborted) return null;
+      printError(error);
+      interrupt();
+      return null;
+    }
+  };
 }
 
 /** Standard input by lines. */

@@ -1,14 +1,18 @@
 // `rlm sessions`: the sessions of a running server.
 
+import { setTimeout } from "node:timers/promises";
 import { toColumns } from "../io/columns.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
 import { formatAge, formatCount, formatSize, formatTime } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
-import { openServerClient } from "./address.ts";
 import { printLines } from "../io/print-lines.ts";
-import { sessionList } from "../../protocol/api/sessions.ts";
-import { interruptAnswer, sessionInfo, type InterruptAnswer, type SessionInfo } from "../../protocol/sessions.ts";
+import type { Runtime } from "../../api/runtime.ts";
+import { ExecutionNotFoundError, ServerConnectionError } from "../../errors.ts";
+import type { ExecutionId } from "../../protocol/ids.ts";
+import type { InterruptAnswer, SessionInfo } from "../../protocol/sessions.ts";
+import { readPages } from "./read-pages.ts";
+import { withServer } from "./with-server.ts";
 
 export interface JSONArguments {
   readonly json?: true;
@@ -20,52 +24,76 @@ export interface OpenArguments extends JSONArguments {
   readonly idleTimeout?: number;
 }
 
+/** How long an interrupted execution may take to end: the grace, the end of its worker, and the way here. */
+const END_MS = 5_000;
+
 export async function listSessions({ json }: JSONArguments): Promise<number> {
-  const list = await openServerClient().request("GET", "/v1/sessions", sessionList);
-  return printLines(json ? JSON.stringify(list) : toTable(list.sessions, Date.now()));
+  const sessions = await withServer((runtime) => readPages((page) => runtime.sessions.list(page)));
+  return printLines(json ? JSON.stringify({ sessions }) : toTable(sessions, Date.now()));
 }
 
 export async function showSession(id: string, { json }: JSONArguments): Promise<number> {
-  const shown = await openServerClient().request("GET", pathOf(id), sessionInfo);
+  const shown = await withServer(async (runtime) => (await runtime.sessions.get(id)).info());
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
 export async function openSession({ id, e, idleTimeout, json }: OpenArguments): Promise<number> {
-  const opened = await openServerClient().request("POST", "/v1/sessions", sessionInfo, {
-    json: {
+  const line = await withServer(async (runtime) => {
+    const opened = await runtime.openSession({
       id,
       env: e && Object.fromEntries(e),
       idleTimeoutMs: idleTimeout === 0 ? null : idleTimeout && idleTimeout * 1000,
-    },
+    });
+    return json ? JSON.stringify(await opened.info()) : toLine(opened.id);
   });
-  return printLines(json ? JSON.stringify(opened) : toLine(opened.id));
+  return printLines(line);
 }
 
 /** Continues after a failure; the exit code is that of the last one. */
 export async function closeSessions(ids: readonly string[], { json }: JSONArguments): Promise<number> {
-  const client = openServerClient();
   const closed: SessionInfo[] = [];
   let code: number = EXIT.ok;
-  for (const id of ids) {
-    try {
-      closed.push(await client.request("DELETE", pathOf(id), sessionInfo));
-    } catch (error) {
-      printError(error);
-      code = fromError(error);
+  await withServer(async (runtime) => {
+    for (const id of ids) {
+      try {
+        closed.push(await (await runtime.sessions.get(id)).close());
+      } catch (error) {
+        if (error instanceof ServerConnectionError) throw error; // it would be the same for the others
+        printError(error);
+        code = fromError(error);
+      }
     }
-  }
+  });
   const lines = closed.map((one) => `${toLine(one.id)} closed after ${formatCount(one.executionCount, "execution")}`);
   await printLines(json ? JSON.stringify({ sessions: closed }) : lines.join("\n"));
   return code;
 }
 
 export async function interruptSession(id: string, { json }: JSONArguments): Promise<number> {
-  const outcome = await openServerClient().request("POST", `${pathOf(id)}/interrupt`, interruptAnswer);
+  const outcome = await withServer(async (runtime): Promise<InterruptAnswer> => {
+    const session = await runtime.sessions.get(id);
+    const interrupted = await session.interrupt();
+    return { interrupted, ...(await outcomeOf(runtime, interrupted)) };
+  });
   return printLines(json ? JSON.stringify(outcome) : describe(outcome));
 }
 
-function pathOf(id: string): string {
-  return `/v1/sessions/${encodeURIComponent(id)}`;
+/** Whether the interrupted execution has ended, and what became of the namespace. */
+async function outcomeOf(
+  runtime: Runtime,
+  interrupted: ExecutionId | null,
+): Promise<Pick<InterruptAnswer, "hasEnded" | "state">> {
+  if (interrupted === null) return { hasEnded: true, state: null };
+  const notYet = setTimeout(END_MS, { hasEnded: false, state: null }, { ref: false });
+  const ended = async (): Promise<Pick<InterruptAnswer, "hasEnded" | "state">> => {
+    try {
+      return { hasEnded: true, state: (await runtime.executions.get(interrupted)).state };
+    } catch (error) {
+      if (error instanceof ExecutionNotFoundError) return { hasEnded: true, state: null };
+      throw error;
+    }
+  };
+  return Promise.race([ended(), notYet]);
 }
 
 function describe({ interrupted: execution, hasEnded, state }: InterruptAnswer): string {

@@ -1,19 +1,20 @@
 // `rlm tasks`: the tasks of a running server: shell commands, and executions and runs that became tasks.
 
 import { StringDecoder } from "node:string_decoder";
-import { toColumns } from "../io/columns.ts";
-import { ReconnectBackoff, resumeEvents } from "../../client/resume.ts";
-import { formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
-import { toLine } from "../io/text-block.ts";
-import { printLines } from "../io/print-lines.ts";
-import { task, taskList } from "../../protocol/api/tasks.ts";
-import { outputDelta } from "../../protocol/events.ts";
+import type { OutputSlice } from "../../api/execution.ts";
+import type { AnyTask, Task } from "../../api/task.ts";
+import type { TaskView } from "../../protocol/api/tasks.ts";
 import type { TaskInfo } from "../../protocol/tasks.ts";
+import { formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
+import { printExecution } from "../exec/print-execution.ts";
+import { toColumns } from "../io/columns.ts";
+import { printLines } from "../io/print-lines.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
-import type { ServerClient } from "../../client/client.ts";
-import { openServerClient } from "./address.ts";
-import type { JSONArguments } from "./sessions.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
+import { toLine } from "../io/text-block.ts";
+import { readPages } from "./read-pages.ts";
+import type { JSONArguments } from "./sessions.ts";
+import { withServer } from "./with-server.ts";
 
 export interface StartArguments extends JSONArguments {
   readonly session?: string;
@@ -26,33 +27,33 @@ export interface OutputArguments {
   readonly follow?: true;
 }
 
+/** How long a run may take to print more before its output is asked for again. */
 const POLL_MS = 500;
 
-/** What tasks and executions have in common. */
-const outputText = outputDelta.pick({ stream: true, text: true });
-
 export async function listTasks({ json }: JSONArguments): Promise<number> {
-  const list = await openServerClient().request("GET", "/v1/tasks", taskList);
-  return printLines(json ? JSON.stringify(list) : toTable(list.tasks));
+  const tasks = await withServer((runtime) => readPages((page) => runtime.tasks.list(page)));
+  return printLines(json ? JSON.stringify({ tasks }) : toTable(tasks));
 }
 
 export async function showTask(id: string, { json }: JSONArguments): Promise<number> {
-  const shown = await openServerClient().request("GET", pathOf(id), task);
+  const shown = await withServer((runtime) => view(runtime.tasks.get(id)));
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
 /** Several words are a command with its arguments; a single one is a line for bash. */
 export async function startTask(words: readonly string[], options: StartArguments): Promise<number> {
   const { session, cwd, timeout = 0, e, json } = options;
-  const started = await openServerClient().request("POST", "/v1/tasks", task, {
-    json: {
-      command: words.length === 1 ? words[0] : words.map(quote).join(" "),
-      sessionId: session,
-      cwd,
-      env: e && Object.fromEntries(e),
-      timeoutMs: timeout === 0 ? undefined : timeout * 1000,
-    },
-  });
+  const [only = ""] = words;
+  const started = await withServer((runtime) =>
+    view(
+      runtime.shell(words.length === 1 ? only : words.map(quote).join(" "), {
+        session,
+        cwd,
+        env: e && Object.fromEntries(e),
+        timeoutMs: timeout === 0 ? undefined : timeout * 1000,
+      }),
+    ),
+  );
   return printLines(json ? JSON.stringify(started) : toLine(started.id));
 }
 
@@ -61,25 +62,36 @@ export async function changeTask(
   id: string,
   { json }: JSONArguments,
 ): Promise<number> {
-  const changed = await openServerClient().request("POST", `${pathOf(id)}/${what}`, task);
+  const changed = await withServer(async (runtime) => {
+    const task = runtime.tasks.get(id);
+    await task[what]();
+    return view(task);
+  });
   return printLines(json ? JSON.stringify(changed) : `${toLine(changed.id)} ${toLine(changed.status)}`);
+}
+
+/** As the server shows it: with its result once it has ended. */
+async function view(task: Pick<Task, "info" | "then">): Promise<TaskView> {
+  const info = await task.info();
+  return { ...info, result: info.endedAt === null ? null : await task };
 }
 
 /** The exit code is 0 if the output could be read, even if the task failed. */
 export async function printTaskOutput(id: string, { follow }: OutputArguments): Promise<number> {
-  const client = openServerClient();
-  return printUntilStopped(async (output, signal) => {
-    const reading = { client, id, output, signal, decoder: new StringDecoder("utf8"), offset: 0 };
-    if (follow) await followEvents(reading);
-    else await printBytes(reading);
-  });
+  return withServer((runtime) =>
+    printUntilStopped(async (output, signal) => {
+      signal.addEventListener("abort", () => void runtime.close(), { once: true });
+      const reading = { task: runtime.tasks.get(id), output, decoder: new StringDecoder("utf8"), offset: 0 };
+      if (!follow) await printBytes(reading);
+      else if ((await reading.task.info()).kind === "run") await followRun(reading);
+      else await printExecution(reading.task, (stream, offset) => reading.task.output({ stream, offset }), output);
+    }),
+  );
 }
 
 interface Reading {
-  readonly client: ServerClient;
-  readonly id: string;
+  readonly task: AnyTask;
   readonly output: StandardOutput;
-  readonly signal: AbortSignal;
   readonly decoder: StringDecoder;
   /** The next byte to print. */
   offset: number;
@@ -87,65 +99,22 @@ interface Reading {
 
 /** Prints both streams in the order of writing; byte for byte unless stdout is a terminal. */
 async function printBytes(reading: Reading): Promise<void> {
-  const { client, id, output, signal, decoder } = reading;
+  const { task, output, decoder } = reading;
   for (;;) {
-    signal.throwIfAborted();
-    const { offset } = reading;
-    const { bytes, headers } = await client.bytes(`${pathOf(id)}/output?offset=${offset}`);
+    const { bytes, nextOffset }: OutputSlice = await task.output({ offset: reading.offset });
     if (bytes.length === 0) return;
-    await output.write("stdout", output.isTerminal("stdout") ? decoder.write(bytes) : bytes);
-    reading.offset = Math.max(offset + 1, Number(headers.get("next-offset") ?? offset + bytes.length));
-  }
-}
-
-/** Prints until the task ends, and resumes after a lost connection. */
-async function followEvents(reading: Reading): Promise<void> {
-  const { client, id, output, signal } = reading;
-  const { kind } = await client.request("GET", pathOf(id), task);
-  if (kind === "run") return followRun(reading);
-  const path = `${pathOf(id)}/events`;
-  const { events: first } = await client.stream("GET", path, { signal });
-  let wasOver = false;
-  const events = resumeEvents(client, path, first, {
-    isEnd: (type) => type === "task-end" || type === "execution-end",
-    whyOver: async () => {
-      if (wasOver) return "the task has ended, and the server does not report how";
-      wasOver = await isOver(reading); // it may have ended after the stream did: the next stream has the rest
-      return undefined;
-    },
-    signal,
-  });
-  for await (const { type, data } of events) {
-    signal.throwIfAborted();
-    if (type === "server-end") throw new Error("the server ended before the task did");
-    if (type !== "output-delta") continue;
-    const { stream, text } = outputText.parse(data);
-    await output.write(stream, text);
+    await output.write("stdout", output.isTerminal("stdout") ? decoder.write(Buffer.from(bytes)) : bytes);
+    reading.offset = Math.max(reading.offset + 1, nextOffset);
   }
 }
 
 /** A run has no output events, so its output is polled. */
 async function followRun(reading: Reading): Promise<void> {
-  const backoff = new ReconnectBackoff(reading.client);
   for (let wasOver = false; ;) {
-    try {
-      await printBytes(reading);
-      if (wasOver) return;
-      wasOver = await isOver(reading, POLL_MS);
-      backoff.reset();
-    } catch (error) {
-      await backoff.wait(error, reading.signal);
-    }
+    await printBytes(reading);
+    if (wasOver) return;
+    wasOver = await reading.task.wait(POLL_MS);
   }
-}
-
-async function isOver({ client, id, signal }: Reading, waitMs = 0): Promise<boolean> {
-  const { endedAt } = await client.request("GET", `${pathOf(id)}?waitMs=${waitMs}`, task, { signal });
-  return endedAt !== null;
-}
-
-function pathOf(id: string): string {
-  return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
 /** Quotes a word for bash. */

@@ -3,6 +3,7 @@
 // A piece of code is one line, or a block that ends at an empty line or at a line that does not belong to it.
 
 import { createInterface, type Interface } from "node:readline";
+import { isOneOutput } from "../io/is-one-output.ts";
 import type { Completions } from "./editor/menu.ts";
 import type { Answer } from "./editor/prompt.ts";
 import { isInBlock, looksOpen } from "./editor/python-text.ts";
@@ -19,6 +20,7 @@ export class PlainReader implements Reader {
   readonly #iterator: AsyncIterator<string, undefined> = this.#lines[Symbol.asyncIterator]();
   /** A line that was requested and not consumed yet. */
   #next: Promise<IteratorResult<string, undefined>> | undefined;
+  readonly #isOneOutput = isOneOutput();
   #text = "";
 
   async readCode(prompt: string): Promise<Answer> {
@@ -50,7 +52,7 @@ export class PlainReader implements Reader {
   }
 
   writeError(text: string): void {
-    process.stderr.write(text);
+    (this.#isOneOutput ? process.stdout : process.stderr).write(text);
   }
 
   [Symbol.dispose](): void {

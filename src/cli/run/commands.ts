@@ -47,11 +47,14 @@ export function addRun(program: Command): void {
     .addOption(new Option("--env <name>", "where code runs (default: local)").choices(ENVIRONMENT_NAMES))
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .option("--config <file>", "use this file instead of rlm.toml")
+    .option("--server [url]", "ask a running server (default: RLM_URL, else http://127.0.0.1:8000)")
     .addHelpText("after", RUN_EXAMPLES)
     .allowExcessArguments(false)
     .action(
       exitWith(async (question: string | undefined, options: RunArguments) =>
-        (await import("./run.ts")).run(question, options),
+        options.server === undefined
+          ? (await import("./run.ts")).run(question, options)
+          : (await import("./server/run-on-server.ts")).runOnServer(question, options),
       ),
     );
 }
@@ -62,5 +65,9 @@ Examples:
   rlm run "Which errors are new since May?" --context ./logs
   rlm run "Who is owed what?" --context 'mail/**/*.txt' --schema debts.json --json
   git log -p | rlm run "What changed in the parser?" --context - --cost-budget 0.50
+  rlm run "Which errors are new since May?" --context ./logs --server https://box.example
+
+With --server the context is sent to a running 'rlm serve', whose configuration decides the provider, the keys and where
+code runs. RLM_TOKEN is its token (default: the one that 'rlm serve' stores on this machine).
 
 Exit codes: 0 answered, 3 a partial answer at a limit, 1 failed, 130 Ctrl-C, 2 wrong usage, 70 our own failure.`;

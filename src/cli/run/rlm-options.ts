@@ -5,7 +5,7 @@ import type { RLMOptions } from "../../rlm/rlm.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 
 /** The longest timer. */
-const NO_LIMIT_MS = 2_000_000_000;
+export const NO_LIMIT_MS = 2_000_000_000;
 
 /** Without the backend and the model. */
 export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model"> {

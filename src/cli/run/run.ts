@@ -4,19 +4,18 @@ import { backendVariables, chooseBackend } from "../../config/choose-backend.ts"
 import { loadConfig, type Config, type Flags } from "../../config/config.ts";
 import type { RLMSettings } from "../../config/settings.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
-import type { RunResult } from "../../protocol/runs.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { printError } from "../io/print-error.ts";
-import { fromRunResult } from "../exit-code.ts";
-import { gatherContext, readJSON } from "./contexts.ts";
+import { gatherContext } from "./context/contexts.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./demo.ts";
-import { StdinFile } from "./stdin-file.ts";
-import { LineDisplay, SILENT_DISPLAY, TreeDisplay, type RunDisplay } from "./run-display.ts";
+import { StdinFile } from "./context/stdin-file.ts";
+import { checkQuestion, contextNames, readSchema, reportSkipped } from "./question.ts";
 import { toRLMOptions } from "./rlm-options.ts";
+import { chooseDisplay, showRun } from "./show-run.ts";
 import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
@@ -38,6 +37,8 @@ export interface RunArguments extends Partial<Pick<RLMSettings, NamedSettings>> 
   readonly demo?: true;
   readonly config?: string;
   readonly python?: string;
+  /** An address; true: the default one. */
+  readonly server?: string | true;
 }
 
 export async function run(question: string | undefined, options: RunArguments): Promise<number> {
@@ -53,7 +54,9 @@ export async function run(question: string | undefined, options: RunArguments): 
   signals.onStop = () => display.end();
   const perform = async (): Promise<number> => {
     const work = options.demo ? demo(question, options) : await prepare(question, options, config, input);
-    return answer(await start(runtime, work), options, { output, signals, display });
+    const started = await start(runtime, work);
+    signals.interruptible = { interrupt: () => started.cancel() };
+    return showRun(started, () => started.result, { ...options, output, display });
   };
   const code = await signals.race(perform());
   await output.flush();
@@ -72,23 +75,19 @@ async function prepare(
   input: StdinFile,
 ): Promise<Work> {
   const { model } = config.rlm;
-  if (question === undefined || question.trim() === "") {
-    throw new UsageError("nothing to answer: the question comes first. Run 'rlm run --help', or 'rlm run --demo'");
-  }
+  const query = checkQuestion(question);
   if (model === undefined) throw new UsageError(NO_MODEL);
-  const outputSchema = options.schema === undefined ? undefined : await readSchema(options.schema);
+  const schema = await readSchema(options.schema);
   const backend = chooseBackend(config);
   Object.assign(process.env, backendVariables(config));
   if (backend.baseUrl !== undefined && backend.baseUrl !== config.agreedUrl && !options.quiet) {
     printError(`asking ${model} at ${backend.baseUrl}, as ${config.path ?? ".env"} says`);
   }
-  const names = options.context ?? [];
-  if (names.includes("-") && process.stdin.isTTY) printError("reading the context from the terminal: Ctrl-D ends it");
-  const { context, skipped } = await gatherContext(names, input);
-  if (skipped !== "" && !options.quiet) printError(`not in the context: ${skipped}`);
+  const { context, skipped } = await gatherContext(contextNames(options), input);
+  reportSkipped(skipped, options);
   return {
     rlm: { ...toRLMOptions(config), ...backend, model },
-    request: { query: question, ...omitUndefined({ context, outputSchema }) },
+    request: { query, ...omitUndefined({ context, schema }) },
   };
 }
 
@@ -126,12 +125,6 @@ function toFlags(options: RunArguments): Flags {
   };
 }
 
-async function readSchema(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const schema = await readJSON(path);
-  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>;
-  throw new UsageError(`cannot use '${path}': a JSON Schema is an object`);
-}
-
 /** Checks the run first, so that a wrong schema or a missing key fails at once. */
 async function start(runtime: Runtime, { rlm: options, request }: Work): Promise<Run> {
   try {
@@ -142,36 +135,4 @@ async function start(runtime: Runtime, { rlm: options, request }: Work): Promise
     if (error instanceof TypeError || error instanceof RangeError) throw new UsageError(error.message);
     throw error;
   }
-}
-
-function chooseDisplay({ quiet }: RunArguments): RunDisplay {
-  if (quiet) return SILENT_DISPLAY;
-  const isLive = process.stderr.isTTY && process.env["TERM"] !== "dumb";
-  return isLive ? new TreeDisplay(process.stderr) : new LineDisplay(process.stderr);
-}
-
-interface Outlets {
-  readonly output: StandardOutput;
-  readonly signals: SignalHandler;
-  readonly display: RunDisplay;
-}
-
-async function answer(started: Run, { json }: RunArguments, { output, signals, display }: Outlets): Promise<number> {
-  signals.interruptible = { interrupt: () => started.cancel() };
-  try {
-    for await (const event of started) display.update(event);
-    const result = await started.result;
-    display.end(result);
-    if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
-    else await print(result, output);
-    return fromRunResult(result);
-  } finally {
-    display.end();
-  }
-}
-
-async function print({ status, answer: text, why }: RunResult, output: StandardOutput): Promise<void> {
-  if (status === "failed") printError(`the run failed: ${why ?? "it has no answer"}`);
-  else if (status === "partial" && why !== null) printError(`the answer is not complete: ${why}`);
-  if (text !== null) await output.write("stdout", text.endsWith("\n") ? text : `${text}\n`);
 }

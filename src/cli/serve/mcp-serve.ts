@@ -8,7 +8,7 @@ import { setTimeout as after } from "node:timers/promises";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
-import type { Limits } from "../../session/options.ts";
+import type { Limits } from "../../api/local.ts";
 import { HostPaths, toMounts } from "../../server/mcp/calls/host-paths.ts";
 import { createServerFactory } from "../../server/mcp/server.ts";
 import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transport/stdio.ts";

@@ -1,6 +1,7 @@
 // Fits the limits of a server to the system's limit on open files.
 
-import { DEFAULT_LIMITS, type Limits } from "../../session/options.ts";
+import type { Limits } from "../../api/local.ts";
+import { DEFAULT_LIMITS } from "../../session/default-limits.ts";
 import { describeFewFiles, planOpenFiles } from "../../server/net/open-files.ts";
 import { DEFAULT_MAX_CONNECTIONS } from "../../server/net/listen.ts";
 

@@ -32,7 +32,7 @@ export interface ServeSettings {
   readonly graceMs: number;
   readonly limits: ServerLimits;
   readonly executions: { readonly running?: number };
-  readonly runs: { readonly maxRuns?: number };
+  readonly runs: { readonly maxRuns?: number; readonly maxContextBytes?: number };
   readonly mcp: {
     /** Absent: all. */
     readonly tools?: { readonly choice: string; readonly source: string };
@@ -74,7 +74,7 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
       failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },
     },
     executions: omitUndefined({ running: server.executions }),
-    runs: omitUndefined({ maxRuns: server.runs }),
+    runs: omitUndefined({ maxRuns: server.runs, maxContextBytes: server.context }),
     mcp: {
       isStructured: flags.structured ?? server.structured ?? false,
       ...omitUndefined({ tools: toTools(flags, config) }),

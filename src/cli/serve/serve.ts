@@ -1,6 +1,7 @@
 // `rlm serve`: serves the runtime over HTTP until a signal.
 
 import { loadConfig } from "../../config/config.ts";
+import { StartJournal } from "../../server/context/start-journal.ts";
 import { createServerContext } from "../../server/create-context.ts";
 import { createApp } from "../../server/http/app.ts";
 import { listen, type HTTPListener } from "../../server/net/listen.ts";
@@ -12,6 +13,7 @@ import type { Token } from "../../server/net/guards/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT } from "../../environments/registry.ts";
+import { dataFolder } from "../../util/data-folder.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { describeTier } from "../io/describe-tier.ts";
@@ -46,7 +48,8 @@ export async function serve(flags: ServeArguments): Promise<number> {
     const onUnexpected = (error: unknown): void => lines.unexpected(error);
     const mcp = { mounts, isStructured, onUnexpected, ...omitUndefined({ tools }) };
     const parts = { model, mcp, executions, sessionDefaults, ...settings.runs };
-    const context = createServerContext(runtime, { ...shutdown.signals, ...parts });
+    const journal = openJournal((what) => log.write("warn", "journal-lost", { what }));
+    const context = createServerContext(runtime, { ...shutdown.signals, ...parts, ...omitUndefined({ journal }) });
     const observed = connectObservers(context, [context.metrics, lines]);
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
@@ -99,4 +102,12 @@ function authorization({ value, path }: Token): string {
 /** Quotes a text for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Undefined: it has no folder; retries after a restart then start their work again. */
+function openJournal(onProblem: (why: string) => void): StartJournal | undefined {
+  const folder = dataFolder("server");
+  if (folder === undefined)
+    onProblem("the folder 'server' in the data folder cannot be made, or others can write to it");
+  return folder === undefined ? undefined : StartJournal.open(folder, { onProblem });
 }

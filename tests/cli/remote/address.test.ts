@@ -26,6 +26,7 @@ test("by default it is the server of this machine with the stored token", () => 
   expect(findServer({})).toEqual({
     url: "http://127.0.0.1:8000",
     token: "kept",
+    urlFrom: "the default",
     tokenFrom: `'${path}'`,
     isExposed: false,
   });
@@ -35,6 +36,7 @@ test("RLM_URL and RLM_TOKEN select another server", () => {
   expect(findServer({ RLM_URL: "https://box.example/rlm/", RLM_TOKEN: "t" })).toEqual({
     url: "https://box.example/rlm",
     token: "t",
+    urlFrom: "RLM_URL",
     tokenFrom: "RLM_TOKEN",
     isExposed: false,
   });
@@ -70,4 +72,13 @@ test("a password in a refused address is not repeated", () => {
 test("a missing token is reported with where it comes from", () => {
   expect(() => findServer({})).toThrow("'rlm serve' makes one in");
   expect(() => findServer({ RLM_TOKEN: "two words" })).toThrow("RLM_TOKEN must be visible");
+});
+
+test("an address of the command line takes precedence, and is named in messages", () => {
+  const env = { RLM_URL: "https://box.example", RLM_TOKEN: "t" };
+  expect(findServer(env, "http://127.0.0.1:9000/")).toMatchObject({
+    url: "http://127.0.0.1:9000",
+    urlFrom: "--server",
+  });
+  expect(() => findServer(env, "127.0.0.1:9000")).toThrow("--server must be an address such as http://127.0.0.1:8000");
 });

@@ -215,6 +215,7 @@ describe("output", () => {
     const code = "import sys, time; print('first'); print('second', file=sys.stderr, flush=True); time.sleep(600)";
     await using program = start(["exec", "-c", code]);
     await program.until(/first\n/);
+    await program.until(/second\n/, "stderr");
     program.signal("SIGINT");
     const { code: status, stdout, stderr } = await program.ended;
     expect({ status, stdout }).toEqual({ status: 130, stdout: "first\n" });

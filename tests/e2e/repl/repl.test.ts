@@ -258,7 +258,7 @@ describe("commands", () => {
       new RegExp(`the state is that of checkpoint ${id}; files are not touched\\n>>>$`),
     );
     await enter(terminal, "x + 10", /\n11\n>>>$/);
-    await enter(terminal, ":rewind c99", /it is not, or no longer, kept/);
+    await enter(terminal, ":rewind c99", /it does not exist, or is no longer kept/);
   });
 
   test(":fork copies the session and switches to it; :switch goes back; both are independent", async () => {

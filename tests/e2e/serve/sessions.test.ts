@@ -148,33 +148,47 @@ test("an unknown command is reported with a suggestion", async () => {
 
 describe("when the server is not as expected", () => {
   test("none is there", async () => {
-    const { url, env, ...gone } = await startServing();
-    await gone[Symbol.asyncDispose]();
+    const { url, env, [Symbol.asyncDispose]: end } = await startServing();
+    await end();
     expect(await rlm(["sessions"], { env })).toEqual({
       code: 70,
       stdout: "",
-      stderr: `rlm: nothing listens at ${url}: start a server with 'rlm serve', or name another in RLM_URL\n`,
+      stderr: `rlm: cannot reach ${url}: nothing listens there. Start a server with 'rlm serve', or check the address\n`,
     });
   });
 
   test("the token is wrong, and is not repeated", async () => {
     const { code, stderr } = await rlm(["sessions"], { env: { ...server.env, RLM_TOKEN: "not-this-one" } });
-    expect([code, stderr]).toEqual([2, `rlm: ${server.url} rejected the token from RLM_TOKEN\n`]);
+    const from = "(the address is from RLM_URL, the token from RLM_TOKEN)";
+    expect([code, stderr]).toEqual([2, `rlm: the server at ${server.url} rejected the token ${from}\n`]);
   });
 
-  test("a server that shuts down while code runs is reported", async () => {
+  test("a server that is restarted while code runs is reported, and the next command works", async () => {
     await using other = await startServing();
     const { stdout } = await other.rlm(["sessions", "open"]);
-    const running = start(
-      ["sessions", "exec", stdout.trim(), "-c", "print('up', flush=True)\nwhile True: pass"],
-      other,
-    );
+    const code = "print('up', flush=True)\nwhile True: pass";
+    await using running = start(["sessions", "exec", stdout.trim(), "-c", code], other);
     await running.until(/up/);
-    other.program.signal("SIGKILL");
-    const { code, stderr } = await running.ended;
-    expect([code, stderr]).toEqual([
+    await other.restart();
+    const ended = await running.ended;
+    expect([ended.code, ended.stderr]).toEqual([
       70,
-      expect.stringMatching(/^rlm: the connection is lost: .*\nrlm: nothing listens at /),
+      expect.stringMatching(
+        /^rlm: the connection to .* failed: trying again\n(?:.*\n)*rlm: .* before the code did.*\n$/,
+      ),
     ]);
+    expect((await other.rlm(["sessions"])).code).toBe(0);
+  });
+});
+
+describe("a reader that takes nothing", () => {
+  test("of stdout does not hold up stderr, and gets everything in the end", async () => {
+    const id = await open();
+    const code = "import sys; print('x' * 20_000_000); print('done', file=sys.stderr, flush=True); 1 / 0";
+    await using running = start(["sessions", "exec", id, "-c", code], { env: server.env, unread: true });
+    await running.until(/done\n[\s\S]*ZeroDivisionError/, "stderr");
+    running.readAll();
+    const { code: exitCode, stdout } = await running.ended;
+    expect([exitCode, stdout.length, stdout.slice(-3)]).toEqual([1, 20_000_001, "xx\n"]);
   });
 });

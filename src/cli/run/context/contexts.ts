@@ -5,10 +5,15 @@
 
 import { readFile, realpath, stat } from "node:fs/promises";
 import { normalize } from "node:path";
-import { UsageError } from "../options/usage-error.ts";
+import { UsageError } from "../../options/usage-error.ts";
 import { isGlob, toGlob } from "./glob.ts";
 import type { StdinFile } from "./stdin-file.ts";
 import { classifyFile, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
+
+/** Where the context is. */
+export type FoundContext =
+  | { readonly file: string; readonly as: "text" | "json" }
+  | { readonly files: readonly FoundFile[] };
 
 type Context =
   | { readonly file: string }
@@ -19,15 +24,23 @@ const MAX_BYTES = 4 * 1024 ** 3;
 const MAX_JSON_BYTES = 256 * 1024 ** 2;
 const STANDARD_INPUT = "-";
 
-interface Gathered {
+interface Gathered<Value> {
   /** Undefined: no files were named. */
-  readonly context: Context | undefined;
+  readonly context: Value | undefined;
   /** A description of what was skipped; empty if nothing was. */
   readonly skipped: string;
 }
 
-/** Throws a UsageError. */
-export async function gatherContext(names: readonly string[], input: StdinFile): Promise<Gathered> {
+/** For a run on this machine: JSON is read and checked. Throws a UsageError. */
+export async function gatherContext(names: readonly string[], input: StdinFile): Promise<Gathered<Context>> {
+  const { context, skipped } = await findContext(names, input);
+  if (context === undefined || "files" in context) return { context, skipped };
+  const { file, as } = context;
+  return { context: as === "json" ? { text: await readJSONText(file), as } : { file }, skipped };
+}
+
+/** Reads only as much of each file as tells that it is text. Throws a UsageError. */
+export async function findContext(names: readonly string[], input: StdinFile): Promise<Gathered<FoundContext>> {
   if (names.filter((name) => name === STANDARD_INPUT).length > 1) throw new UsageError("- can be a context once only");
   const skipped: Skipped = new Map();
   const groups: Group[] = [];
@@ -88,12 +101,12 @@ async function checkSizes(files: readonly FoundFile[]): Promise<void> {
     throw new UsageError(`cannot take more than 4 GiB as context: there are ${(bytes / 1024 ** 3).toFixed(1)}`);
 }
 
-async function toContext(groups: readonly Group[]): Promise<Context | undefined> {
+async function toContext(groups: readonly Group[]): Promise<FoundContext | undefined> {
   const [first, ...others] = groups;
   if (first === undefined) return undefined;
   const [only] = first.files;
   if (others.length > 0 || !first.isSingle || only === undefined) return { files: await withoutDuplicates(groups) };
-  return only.name.endsWith(".json") ? { text: await readJSONText(only.path), as: "json" } : { file: only.path };
+  return { file: only.path, as: only.name.endsWith(".json") ? "json" : "text" };
 }
 
 /** A file that is named twice counts once. */

@@ -3,8 +3,8 @@
 import type { Dirent } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isDependencyFolder, isSecretFile, isSecretFolder } from "../../util/secret-files.ts";
-import { UsageError } from "../options/usage-error.ts";
+import { isDependencyFolder, isSecretFile, isSecretFolder } from "../../../util/secret-files.ts";
+import { UsageError } from "../../options/usage-error.ts";
 
 export interface FoundFile {
   /** The name that the model sees. */

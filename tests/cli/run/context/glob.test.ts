@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isGlob, toGlob } from "../../../src/cli/run/glob.ts";
+import { isGlob, toGlob } from "../../../../src/cli/run/context/glob.ts";
 
 test.each([
   ["*.txt", ".", ["a.txt"], ["a.md", "b/a.txt", ".a.txt", "a.txt.gz"]],

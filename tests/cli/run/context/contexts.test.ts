@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { gatherContext } from "../../../src/cli/run/contexts.ts";
-import { StdinFile } from "../../../src/cli/run/stdin-file.ts";
-import { UsageError } from "../../../src/cli/options/usage-error.ts";
-import { Folder } from "../../config/folder.ts";
+import { gatherContext } from "../../../../src/cli/run/context/contexts.ts";
+import { StdinFile } from "../../../../src/cli/run/context/stdin-file.ts";
+import { UsageError } from "../../../../src/cli/options/usage-error.ts";
+import { Folder } from "../../../config/folder.ts";
 
 /** Names and paths without the folder of the test. */
 async function gather(folder: Folder, ...names: string[]): Promise<{ context: unknown; skipped: string }> {
