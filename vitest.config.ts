@@ -7,12 +7,20 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
 
 // Tests that start processes. They come after the others.
 const system = [
-  "tests/{cli,client,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
+  "tests/{cli,client,contracts,e2e,environments,hostile,kernel,rlm,sdk,server,session,tasks,worker}/**/*.test.ts",
   "tests/{docs,runtime}.test.ts",
 ];
 
 export default defineConfig({
-  resolve: { alias: { "rlm-runtime": fileURLToPath(new URL("src/index.ts", import.meta.url)) } },
+  resolve: {
+    alias: [
+      { find: /^rlm-runtime$/, replacement: fileURLToPath(new URL("src/index.ts", import.meta.url)) },
+      {
+        find: /^rlm-runtime\/(client|protocol|testing)$/,
+        replacement: fileURLToPath(new URL("src/$1/index.ts", import.meta.url)),
+      },
+    ],
+  },
   define: { __RLM_VERSION__: JSON.stringify(version) },
   test: {
     reporters: ["default", "./tests/count-reporter.ts"],

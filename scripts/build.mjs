@@ -1,42 +1,70 @@
-// Builds dist/: the program and the SDK as one set of split chunks, and a copy of the Python worker.
+// Builds dist/: the program and the entries of the package as one set of split chunks, and a copy of the Python worker.
 //
 //   node scripts/build.mjs [--release]         release: minified, with type declarations
 //
 // Libraries are bundled, so a user installs one package; their licences go to THIRD_PARTY_LICENSES.txt. Chunks are all
-// directly in dist/: whichever of them asks, `new URL("./python/", import.meta.url)` is the worker's folder.
+// directly in dist/: whichever of them asks, `new URL("./python/", import.meta.url)` is the worker's folder. Entries share their chunks, so
+// that an error thrown through one is an instance of the class of another; what a browser loads is checked by browser-bundle.mjs.
 import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { isBuiltin } from "node:module";
+import { builtinModules } from "node:module";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { writeDeclarations } from "./declarations.mjs";
+import { esmExternalRequirePlugin } from "rolldown/plugins";
+import { checkBrowserBundle } from "./browser-bundle.mjs";
+import { writeDeclarations } from "./declarations/write.mjs";
+import { ENTRIES } from "./entries.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const release = process.argv.includes("--release");
 const started = performance.now();
 
+/** What libraries require beyond Node's modules. A chunk that all share would need `node:module` for it, which browsers lack. */
+const WITHOUT_REQUIRE = {
+  // `ws` has two optional native modules, which a user of ours does not have. `pino` asks which module was started.
+  define: {
+    "process.env.WS_NO_BUFFER_UTIL": JSON.stringify("1"),
+    "process.env.WS_NO_UTF_8_VALIDATE": JSON.stringify("1"),
+    "require.main": "undefined",
+  },
+  plugin: {
+    name: "without-native-modules",
+    resolveId: (id) => (/^(?:bufferutil|utf-8-validate)$/.test(id) ? "\0native-module" : null),
+    load: (id) => (id === "\0native-module" ? "module.exports = {};" : null),
+  },
+};
+
 // setup.mjs remembers its last build; a manual build makes it check again.
 rmSync("node_modules/.cache/rlm/build", { force: true });
 rmSync("dist", { recursive: true, force: true });
 
-const modules = await bundle();
+const chunks = await bundle();
+for (const { output, isForBrowsers } of ENTRIES) if (isForBrowsers) checkBrowserBundle(chunks, output, { release });
 copyWorker();
-const packages = bundledPackages(modules);
+const packages = bundledPackages(chunks.flatMap(({ moduleIds }) => moduleIds));
 writeLicences(packages);
 if (release) await writeDeclarations();
 
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 process.stderr.write(`built dist/ in ${seconds} s (${packages.length} packages bundled)\n`);
 
-/** Returns the paths of all bundled modules. */
+/** Returns the chunks that were written. */
 async function bundle() {
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   const bundled = await rolldown({
-    input: { cli: "src/cli/bin.ts", index: "src/index.ts" },
+    input: {
+      cli: "src/cli/bin.ts",
+      ...Object.fromEntries(ENTRIES.map(({ output, source }) => [output.replace(/\.js$/, ""), source])),
+    },
     platform: "node",
     tsconfig: "tsconfig.json",
-    external: (id) => isBuiltin(id),
-    transform: { target: "node20", define: { __RLM_VERSION__: JSON.stringify(version) } },
+    // Node's modules are external. Where a library requires one it gets an import.
+    plugins: [
+      WITHOUT_REQUIRE.plugin,
+      esmExternalRequirePlugin({ external: builtinModules.flatMap((name) => [name, `node:${name}`]) }),
+    ],
+    treeshake: { moduleSideEffects: "no-external" }, // importing a module of Node's does nothing
+    transform: { target: "node20", define: { __RLM_VERSION__: JSON.stringify(version), ...WITHOUT_REQUIRE.define } },
     onLog(level, log, handle) {
       if (log.code === "UNRESOLVED_IMPORT") throw new Error(log.message);
       handle(level, log);
@@ -48,12 +76,13 @@ async function bundle() {
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
     sourcemap: release ? false : "hidden",
-    minify: release ? true : "dce-only",
+    // Lines stay: for an error that nobody catches, Node prints the line that threw it.
+    minify: release ? { compress: true, mangle: true, codegen: { removeWhitespace: false } } : "dce-only",
     keepNames: true, // logs and stack traces show the names of errors
   });
   await bundled.close();
   chmodSync("dist/cli.js", 0o755);
-  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+  return output.filter(({ type }) => type === "chunk");
 }
 
 function copyWorker() {

@@ -45,30 +45,30 @@ const counts = new Map();
 
 const ordinary = {
   async compute(session) {
-    const { value } = await session.execute("sum(range(100_000))").result;
+    const { value } = await session.execute("sum(range(100_000))");
     check(value?.["text/plain"] === "4999950000", `a sum was ${JSON.stringify(value)}`);
   },
   async print(session) {
-    await session.execute("for n in range(20_000): print(n, 'x' * 50)").result;
+    await session.execute("for n in range(20_000): print(n, 'x' * 50)");
   },
   async files(session) {
     await session.files.write("a/b.bin", Buffer.alloc(MIB, 7));
     check((await session.files.read("a/b.bin")).length === MIB, "a file has another length");
-    await session.execute("import os; os.remove('a/b.bin')").result;
+    await session.execute("import os; os.remove('a/b.bin')");
   },
   async fork(session) {
-    await session.execute("x = [1] * 100_000").result;
+    await session.execute("x = [1] * 100_000");
     const copy = await session.fork();
-    const { value } = await copy.execute("len(x)").result;
+    const { value } = await copy.execute("len(x)");
     check(value?.["text/plain"] === "100000", "a fork has another variable");
     await copy.close();
   },
   async rewind(session) {
-    await session.execute("y = 1").result;
+    await session.execute("y = 1");
     const checkpoint = await session.checkpoint();
-    await session.execute("y = 2").result;
+    await session.execute("y = 2");
     await session.rewind(checkpoint);
-    const { value } = await session.execute("y").result;
+    const { value } = await session.execute("y");
     check(value?.["text/plain"] === "1", "a rewind went elsewhere");
   },
   async save(session, runtime) {
@@ -80,13 +80,13 @@ const ordinary = {
     rmSync(path);
   },
   async shell(session, runtime) {
-    const { exitCode } = await runtime.shell("seq 1000 | tail -1; exit 3", { session }).result;
+    const { exitCode } = await runtime.shell("seq 1000 | tail -1; exit 3", { session });
     check(exitCode === 3, `a command ended with ${exitCode}`);
   },
   async interrupt(session) {
     const execution = session.execute("while True: pass");
     setTimeout(() => session.interrupt(), 50);
-    check((await execution.result).status === "interrupted", "an interrupt did nothing");
+    check((await execution).status === "interrupted", "an interrupt did nothing");
   },
 };
 
@@ -97,7 +97,7 @@ const hostile = {
       async (session) => {
         const { status, durationMs } = await session.execute(readFileSync(new URL(name, ENDLESS), "utf8"), {
           timeoutMs: LIMIT_MS,
-        }).result;
+        });
         check(
           status === "interrupted" && durationMs < MOST_MS,
           `${name} was ${status} after ${Math.round(durationMs)} ms`,
@@ -106,29 +106,30 @@ const hostile = {
     ]),
   ),
   async memory(session) {
-    const { status } = await session.execute("a = []\nwhile True: a.append(bytearray(16 << 20))", { timeoutMs: 20_000 })
-      .result;
+    const { status } = await session.execute("a = []\nwhile True: a.append(bytearray(16 << 20))", {
+      timeoutMs: 20_000,
+    });
     check(status !== "ok", "memory has no limit");
   },
   async crash(session) {
-    await session.execute("import ctypes; ctypes.string_at(0)").result;
+    await session.execute("import ctypes; ctypes.string_at(0)");
   },
   async daemon(session) {
     await session.execute(
       "import os\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0:\n    import time; time.sleep(1000)\n  os._exit(0)",
-    ).result;
+    );
   },
   async disk(session) {
     await session.execute("f = open('big', 'wb')\ntry:\n  while True: f.write(bytes(1 << 20))\nexcept OSError: pass", {
       timeoutMs: 20_000,
-    }).result;
+    });
   },
   async output(session) {
-    await session.execute("while True: print('x' * 100_000)", { timeoutMs: LIMIT_MS }).result;
+    await session.execute("while True: print('x' * 100_000)", { timeoutMs: LIMIT_MS });
   },
   async task(session, runtime) {
     const task = runtime.shell("(setsid sleep 1000 &); while :; do :; done", { session, timeoutMs: LIMIT_MS });
-    await task.result;
+    await task;
   },
 };
 
@@ -136,7 +137,7 @@ const baseline = holdings();
 const limits = { memoryBytes: 512 * MIB, diskBytes: 64 * MIB };
 let runtime = await openRuntime({ limits });
 await (await runtime.openSession()).close();
-print(`tier ${runtime.report().tier}`);
+print(`tier ${(await runtime.info()).tier}`);
 const samples = [];
 const end = performance.now() + Number(values.minutes) * 60_000;
 let nextSample = 0;
@@ -149,7 +150,7 @@ while (performance.now() < end) {
   samples.push(holdings());
   print(JSON.stringify({ done: total(), ...samples.at(-1) }));
 }
-const { tier } = runtime.report();
+const { tier } = await runtime.info();
 await runtime.close();
 runtime = undefined;
 await settled();

@@ -25,6 +25,7 @@ function toType(schema, nested, indent) {
     case "boolean":
     case "null":
     case "unknown":
+    case "never":
       return def.type;
     case "literal":
       return def.values.map((value) => JSON.stringify(value)).join(" | ");
@@ -65,9 +66,15 @@ function toObject(shape, nested, indent) {
   const inner = `${indent}    `;
   const fields = Object.entries(shape).map(([name, field]) => {
     const mark = field._zod.optout === "optional" ? "?" : "";
-    return `${toComment(field, inner)}${inner}readonly ${name}${mark}: ${nested(field, inner)};\n`;
+    return `${toComment(describe(field), inner)}${inner}readonly ${name}${mark}: ${nested(field, inner)};\n`;
   });
   return `{\n${fields.join("")}${indent}}`;
+}
+
+/** A field with one possible value that has no description tells kinds apart. */
+function describe(field) {
+  if (field.description !== undefined || field._zod.def.type !== "literal") return field;
+  return { description: "Which kind it is" };
 }
 
 /** In brackets where an operator follows or precedes it. */
