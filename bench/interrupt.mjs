@@ -22,7 +22,7 @@ async function measureLimits(row) {
   for (const name of readdirSync(HOSTILE)) {
     const session = await runtime.openSession();
     const code = readFileSync(new URL(name, HOSTILE), "utf8");
-    const { durationMs } = await session.execute(code, { timeoutMs: LIMIT_MS }).result;
+    const { durationMs } = await session.execute(code, { timeoutMs: LIMIT_MS });
     beyond.push(durationMs - LIMIT_MS - GRACE_MS);
     await session.close();
   }
@@ -43,7 +43,7 @@ async function measureInterrupts(quick, row) {
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 60));
     const begin = performance.now();
     session.interrupt();
-    const { status } = await within(5000, "an interrupt", execution.result);
+    const { status } = await within(5000, "an interrupt", execution);
     times.push(performance.now() - begin);
     if (status !== "interrupted") throw new Error(`the loop ended with ${status}`);
   }

@@ -14,7 +14,7 @@ export async function measure({ quick, row, note, delay, absent, part }) {
   const stopWatching = watchLoop();
   const begin = performance.now();
   const sessions = await openMany(runtime, count);
-  await Promise.all(sessions.map((session) => session.execute("x=1").result));
+  await Promise.all(sessions.map((session) => session.execute("x=1")));
   const eachMs = (performance.now() - begin) / count;
   delay(`opening ${count} sessions`, stopWatching());
 
@@ -79,7 +79,7 @@ async function measureThroughput({ sessions, quick, row, note, delay }) {
     let done = 0;
     const loop = async (session) => {
       while (performance.now() < until) {
-        await session.execute(code).result;
+        await session.execute(code);
         done += 1;
       }
     };

@@ -127,7 +127,7 @@ async function measureShell({ quick, row }) {
   const runtime = await openBenchRuntime({ poolSize: 0 });
   const session = await runtime.openSession();
   const contenders = {
-    ours: () => timeEach(20, () => runtime.shell("true", { session }).result),
+    ours: () => timeEach(20, () => runtime.shell("true", { session })),
     floor: () =>
       timeEach(
         20,

@@ -87,7 +87,7 @@ async function measureFirstByte({ session, quick, row }) {
       session.interrupt();
       break;
     }
-    await within(5000, "an interrupt", execution.result);
+    await within(5000, "an interrupt", execution);
   }
   row({
     question: "First byte of `print('a'); time.sleep(1)`: median",
@@ -129,7 +129,7 @@ async function measureMemory({ session, row, note }) {
 
 async function seconds(session, code) {
   const begin = performance.now();
-  const result = await within(60_000, "an execution", session.execute(code).result);
+  const result = await within(60_000, "an execution", session.execute(code));
   if (result.status !== "ok") throw new Error(`the code ended with ${result.status}: ${result.error?.traceback}`);
   return (performance.now() - begin) / 1000;
 }

@@ -19,11 +19,11 @@ const LIMITS = { llmCalls: 10 * CALLS, wallMs: 60_000 };
 export async function measure({ quick, row, note, part }) {
   const folder = mkdtempSync(join(tmpdir(), "rlm-bench-"));
   process.env.RLM_DATA = folder;
-  const { ScriptedBackend } = await import(new URL("../dist/index.js", import.meta.url).href);
+  const { createScriptedBackend } = await import(new URL("../dist/testing.js", import.meta.url).href);
   const measureAll = async (parts) => {
     const runtime = await openBenchRuntime();
     const ask = (backend, options) => runtime.rlm({ ...SETTINGS, backend, ...options });
-    const script = (policy) => ask(new ScriptedBackend(policy));
+    const script = (policy) => ask(createScriptedBackend(policy));
     for (const measurePart of parts) await part(measurePart, { quick, row, note, runtime, ask, script, folder });
     await runtime.close();
   };
@@ -91,7 +91,7 @@ async function measureSequence({ quick, row, script, runtime }) {
   const rounds = await race(
     {
       ours: () => timed(() => solve(rlm, { query: "?" }, CALLS), runtime),
-      floor: () => timed(async () => (await session.execute(calls).result).unwrap(), runtime),
+      floor: () => timed(async () => (await session.execute(calls)).unwrap(), runtime),
     },
     quick ? 5 : 15,
   );
@@ -180,7 +180,7 @@ async function measureNeedles({ quick, row, script }) {
   let right = 0;
   const [ms] = await timed(async () => {
     for (const { query, context, answer } of tasks) {
-      const result = await rlm.run({ query, context }).result;
+      const result = await rlm.run({ query, context });
       if (result.answer === answer) right += 1;
     }
   });
@@ -221,7 +221,7 @@ async function measureLog({ row, script, folder }) {
     return block(step === steps ? "FINAL('done')" : `print(context[${step * PRINTED}:${(step + 1) * PRINTED}])`);
   });
   const run = rlm.run({ query: "?", context });
-  const { usage } = await run.result;
+  const { usage } = await run;
   if (usage.total.iterations !== steps) throw new Error(`${usage.total.iterations} steps`);
   const runFolder = join(folder, "runs", run.id);
   await within(10_000, "the log", untilRecorded(join(runFolder, "meta.json")));
@@ -245,7 +245,7 @@ function bytesIn(folder) {
 
 /** Runs to the end, and throws if the answer is wrong. */
 async function solve(rlm, request, expected) {
-  const { status, data, why } = await rlm.run(request).result;
+  const { status, data, why } = await rlm.run(request);
   if (JSON.stringify(data) !== JSON.stringify(expected)) {
     throw new Error(`a run ended as ${status} with ${JSON.stringify(data)}: ${why}`);
   }

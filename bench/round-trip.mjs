@@ -20,8 +20,8 @@ export async function measure({ quick, row, note, delay, absent }) {
   let unique = 0;
   const contenders = {
     floor: () => timeEach(samples, () => echo(line)),
-    ours: () => timeEach(samples, () => session.execute("x=1").result),
-    unique: () => timeEach(samples, () => session.execute(`x=${(unique += 1)}`).result),
+    ours: () => timeEach(samples, () => session.execute("x=1")),
+    unique: () => timeEach(samples, () => session.execute(`x=${(unique += 1)}`)),
     jsonLines: () => timeEach(samples, () => jsonLines("x=1")),
     ...(kernel && { kernel: () => kernel.roundTrips(slow) }),
   };
@@ -66,7 +66,7 @@ export async function measure({ quick, row, note, delay, absent }) {
 
   const workers = descendants(forkServers()[0]);
   const many = quick ? 1000 : 3000;
-  const ours = await cpuOf(workers, many, () => session.execute("x=1").result);
+  const ours = await cpuOf(workers, many, () => session.execute("x=1"));
   const floor = await cpuOf([echoPid], many, () => echo(line));
   row({
     question: "Processor time of a warm `x=1`, host and worker",
@@ -80,7 +80,7 @@ export async function measure({ quick, row, note, delay, absent }) {
   );
 
   const stopWatching = watchLoop();
-  await timeEach(many, () => session.execute("x=1").result);
+  await timeEach(many, () => session.execute("x=1"));
   delay("round trips", stopWatching());
 }
 

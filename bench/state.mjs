@@ -25,7 +25,7 @@ async function measureCopies({ runtime, plain, rounds, row }) {
   for (const mib of [0, 500]) {
     const session = await runtime.openSession();
     const fill = `block = bytearray(${mib} << 20); block[::4096] = b"x" * len(block[::4096])`;
-    (await session.execute(mib === 0 ? "pass" : fill).result).unwrap();
+    (await session.execute(mib === 0 ? "pass" : fill)).unwrap();
     const floors = [];
     const forks = [];
     const checkpoints = [];
@@ -34,16 +34,16 @@ async function measureCopies({ runtime, plain, rounds, row }) {
       floors.push(await plain(`fork ${mib}`));
       const fork = await timed(forks, async () => {
         const copy = await session.fork();
-        await copy.execute("x=1").result;
+        await copy.execute("x=1");
         return copy;
       });
       await fork.close();
       const checkpoint = await timed(checkpoints, () => session.checkpoint());
       await timed(rewinds, async () => {
         await session.rewind(checkpoint);
-        await session.execute("x=1").result;
+        await session.execute("x=1");
       });
-      session.dropCheckpoint(checkpoint);
+      await session.dropCheckpoint(checkpoint);
     }
     const heap = `${mib} MB of heap`;
     const other = { name: "os.fork in plain Python", best: Math.min(...floors), unit: "ms" };
@@ -59,7 +59,7 @@ async function measureFiles({ runtime, plain, rounds, row }) {
   try {
     const session = await runtime.openSession();
     const make = `import numpy; array = numpy.random.default_rng(1).random((${SAVED_MIB} << 20) // 8)`;
-    (await session.execute(make).result).unwrap();
+    (await session.execute(make)).unwrap();
     const times = { save: [], load: [], plainSave: [], plainLoad: [] };
     for (let index = 0; index < rounds; index += 1) {
       times.plainSave.push(await plain(`save ${SAVED_MIB} ${join(folder, "plain")}`));
@@ -82,7 +82,7 @@ async function measureInspection({ runtime, plain, rounds, row }) {
   const session = await runtime.openSession();
   const make = `import numpy, pandas
 frame = pandas.DataFrame({"a": numpy.arange(${ROWS}), "b": numpy.arange(${ROWS}) * 0.5})`;
-  (await session.execute(make).result).unwrap();
+  (await session.execute(make)).unwrap();
   const floors = [];
   const idle = [];
   const names = [];
@@ -94,7 +94,7 @@ frame = pandas.DataFrame({"a": numpy.arange(${ROWS}), "b": numpy.arange(${ROWS})
     const running = session.execute("while True: pass");
     await timed(busy, () => session.inspect("frame"));
     session.interrupt();
-    await running.result;
+    await running;
   }
   const other = { name: "repr in plain Python", best: Math.min(...floors), unit: "ms" };
   compare(row, { question: "Inspect a frame of 10 million rows", times: idle, other });

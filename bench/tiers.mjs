@@ -89,6 +89,6 @@ function memoryOf(servers) {
 }
 
 async function execute(session, code) {
-  const { status } = await within(TIMEOUT_MS, "an execution", session.execute(code).result);
+  const { status } = await within(TIMEOUT_MS, "an execution", session.execute(code));
   if (status !== "ok") throw new Error(`an execution ended with ${status}`);
 }

@@ -16,7 +16,7 @@ await using runtime = await openRuntime();
 const run = runtime.rlm({ ...chooseModel(playAggregate), limits: { tokens: 400_000, llmCalls: 200 } }).run({
   query: "How many letters are about billing, how many about delivery, how many about something else?",
   context: letters.join("\n"),
-  outputSchema: {
+  schema: {
     type: "object",
     properties: { billing: { type: "integer" }, delivery: { type: "integer" }, other: { type: "integer" } },
     required: ["billing", "delivery", "other"],
@@ -25,5 +25,5 @@ const run = runtime.rlm({ ...chooseModel(playAggregate), limits: { tokens: 400_0
 for await (const event of run)
   if (event.type === "code-end" && event.result.stdout) console.log(event.result.stdout.trim());
 
-const { status, data, usage } = await run.result;
+const { status, data, usage } = await run;
 console.log(status, JSON.stringify(data), `${usage.total.llmCalls} calls`);

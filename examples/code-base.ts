@@ -19,6 +19,6 @@ for await (const event of run) {
   if (event.type === "code-start") console.log(event.code.replaceAll(/^/gm, `${under}>>> `));
   if (event.type === "node-end") console.log(`${under}${event.nodeId}: ${event.answer}`);
 }
-const { status, usage } = await run.result;
+const { status, usage } = await run;
 const calls = Object.entries(usage.byNode).map(([id, { llmCalls }]) => `${id} ${llmCalls} calls`);
 console.log(`${status}: ${calls.join(", ")}`);

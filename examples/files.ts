@@ -9,8 +9,8 @@ import csv
 total = sum(int(price) for _, price in csv.reader(open("data/prices.csv")))
 open("data/total.txt", "w").write(str(total))
 `;
-await session.execute(code).result;
-console.log((await session.files.read("data/total.txt")).toString());
+await session.execute(code);
+console.log(new TextDecoder().decode(await session.files.read("data/total.txt")));
 
 const { entries } = await session.files.list("data");
 for (const { path, type, size } of entries) console.log(path, type, size);

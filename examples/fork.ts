@@ -2,10 +2,9 @@ import { openRuntime } from "rlm-runtime";
 
 await using runtime = await openRuntime();
 const session = await runtime.openSession({ autoCheckpoint: true });
-const show = async (one: typeof session, code: string) =>
-  console.log(one.id, (await one.execute(code).result).value?.["text/plain"]);
+const show = async (one: typeof session, code: string) => console.log(one.id, (await one.execute(code)).text);
 
-await session.execute("squares = (n * n for n in range(100)); seen = [next(squares)]").result;
+await session.execute("squares = (n * n for n in range(100)); seen = [next(squares)]");
 
 // A live copy: even the generator continues independently in both.
 const fork = await session.fork({ id: "what-if" });
@@ -14,12 +13,12 @@ await show(session, "seen + [next(squares)]");
 
 // Return to a checkpoint, even after the process has died.
 const checkpoint = await session.checkpoint();
-const { state } = await session.execute("import os; os._exit(1)").result;
+const { state } = await session.execute("import os; os._exit(1)");
 console.log(state);
 await session.rewind(checkpoint);
 await show(session, "next(squares)");
 
 // Undo the last execution.
-await session.execute("seen.clear()").result;
+await session.execute("seen.clear()");
 await session.undo();
 await show(session, "seen");

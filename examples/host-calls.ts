@@ -13,4 +13,4 @@ import rlm_host
 report = rlm_host.call("weather", city="Oslo")
 report["celsius"]
 `;
-console.log((await session.execute(code).result).value?.["text/plain"]);
+console.log((await session.execute(code)).text);

@@ -6,5 +6,5 @@ await using session = await runtime.openSession();
 const execution = session.execute("name = input('Who? ')\nlen(name)", {
   onInput: async ({ prompt, password }) => (prompt === "Who? " && !password ? "Ada Lovelace" : null),
 });
-const { stdout, value } = await execution.result;
-console.log(stdout + value?.["text/plain"]);
+const { stdout, text } = await execution;
+console.log(stdout + text);

@@ -7,5 +7,5 @@ const rlm = runtime.rlm({
   subModel: google("gemini-2.5-flash"), // answers llm_query
   limits: { costUsd: 1 },
 });
-const result = await rlm.run({ query: "How many lines are there?", context: "one\ntwo\nthree\n", mode: "rlm" }).result;
+const result = await rlm.run({ query: "How many lines are there?", context: "one\ntwo\nthree\n", mode: "rlm" });
 console.log(result.answer, Object.keys(result.usage.byModel).join(", "));

@@ -24,5 +24,5 @@ function show({ stdout, value }: { stdout: string; value?: Readonly<Record<strin
   if (value !== undefined) console.log(value["text/plain"]);
 }
 
-const { total } = (await run.result).usage;
+const { total } = (await run).usage;
 console.log(`${total.llmCalls} calls, ${total.tokens < 10_000 ? "less" : "more"} than 10,000 tokens`);

@@ -15,6 +15,7 @@ class Temperature:
 display(Temperature(21))
 Temperature(18)
 `;
-const { displays, value } = await session.execute(code).result;
-console.log(JSON.stringify(displays));
-console.log(JSON.stringify(value));
+const result = await session.execute(code);
+console.log(JSON.stringify(result.displays));
+console.log(JSON.stringify(result.value));
+console.log(result.text, result.html);

@@ -3,12 +3,12 @@ import { openRuntime } from "rlm-runtime";
 await using runtime = await openRuntime();
 await using session = await runtime.openSession();
 
-await session.execute("import math\nradius = 3").result;
-const { value } = await session.execute("math.pi * radius ** 2").result;
-console.log(value?.["text/plain"]);
+await session.execute("import math\nradius = 3");
+const area = await session.execute("math.pi * radius ** 2");
+console.log(area.text);
 
-const failed = await session.execute("radius / 0").result;
+const failed = await session.execute("radius / 0");
 console.log(failed.status, failed.error?.name, failed.state);
 
-const slow = await session.execute("while True: pass", { timeoutMs: 200 }).result;
+const slow = await session.execute("while True: pass", { timeoutMs: 200 });
 console.log(slow.status, slow.reason, slow.state);

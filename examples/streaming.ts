@@ -7,4 +7,4 @@ const execution = session.execute("import time\nfor i in range(3):\n    print('s
 for await (const event of execution) {
   if (event.type === "output-delta") console.log(event.text.trimEnd());
 }
-console.log((await execution.result).value?.["text/plain"]);
+console.log((await execution).text);

@@ -22,5 +22,5 @@ const run = rlm.run({ query: "Try your tools, and tell how many chairs there are
 for await (const event of run) {
   if (event.type === "code-end" && event.result.stdout) console.log(`${event.nodeId}: ${event.result.stdout.trim()}`);
 }
-const { answer, usage } = await run.result;
+const { answer, usage } = await run;
 console.log(answer, usage.total.toolCalls);

@@ -40,7 +40,7 @@ export async function openAndExecute(runtime) {
 
 export async function openAndKeep(runtime) {
   const session = await within(TIMEOUT_MS, "opening a session", runtime.openSession());
-  const { status } = await within(TIMEOUT_MS, "a first execution", session.execute("1+1").result);
+  const { status } = await within(TIMEOUT_MS, "a first execution", session.execute("1+1"));
   if (status !== "ok") throw new Error(`the first execution ended with ${status}`);
   return session;
 }

@@ -3,11 +3,12 @@
 //
 //   RLM_MODEL=gpt-5-mini OPENAI_API_KEY=... node examples/needle.ts      (Node 24, after npm run build)
 
-import { ScriptedBackend, type BackendRequest, type RLMOptions } from "rlm-runtime";
+import type { BackendRequest, LocalRLMOptions } from "rlm-runtime";
+import { createScriptedBackend } from "rlm-runtime/testing";
 
-export function chooseModel(play: (request: BackendRequest) => string): RLMOptions {
+export function chooseModel(play: (request: BackendRequest) => string): LocalRLMOptions {
   const { RLM_MODEL: model, RLM_BACKEND: backend, RLM_BASE_URL: baseUrl } = process.env;
-  if (!model) return { model: "played", backend: new ScriptedBackend(play), mode: "rlm", cache: false };
+  if (!model) return { model: "played", backend: createScriptedBackend(play), mode: "rlm", cache: false };
   const usual = model.startsWith("claude") ? "anthropic" : "openai";
   return { model, backend: backend ?? usual, mode: "rlm", ...(baseUrl && { baseUrl }) };
 }
