@@ -89,8 +89,8 @@ function toConnection(options: ConnectOptions, clock: Clock): ConstructorParamet
 
 /** The address may hold a password, so no message quotes it. */
 function toAddress(url: unknown): string {
-  if (!(typeof url === "string" || url instanceof URL)) throw new TypeError("Cannot connect: give the url of a server");
-  const text = String(url);
+  const text: unknown = typeof url === "string" ? url : (url as Partial<URLLike> | null | undefined)?.href;
+  if (typeof text !== "string") throw new TypeError("Cannot connect: give the url of a server");
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
     throw new TypeError("Cannot connect: the url must be an address such as http://127.0.0.1:8000");
