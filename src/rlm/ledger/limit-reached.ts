@@ -1,6 +1,5 @@
 // A refusal by a limit of the ledger. It stays inside the run: code sees it as an exception, the node as the signal to finish.
 
-import { RLMError } from "../../errors.ts";
 import type { LedgerAxis, NodeId } from "../../protocol/runs.ts";
 import { formatCost, formatCount, formatSeconds } from "../../util/text/format.ts";
 
@@ -28,8 +27,8 @@ interface Refusal {
 }
 
 /** Nothing was reserved or counted. A smaller call may fit in `remaining`; finishing has a share of its own. */
-export class LimitReached extends RLMError {
-  readonly code = "LIMIT_REACHED";
+export class LimitReached extends Error {
+  override readonly name = "LimitReached";
   readonly axis: LedgerAxis;
   readonly ownerId: NodeId;
   readonly used: number;

@@ -135,7 +135,6 @@ export function switchesOverCodes(error: RLMError): string {
     case "LIMIT_EXCEEDED":
     case "INSPECTION_FAILED":
     case "WORKER_LOST":
-    case "LIMIT_REACHED":
     case "MAX_DEPTH_EXCEEDED":
     case "TOKEN_BUDGET_EXHAUSTED":
     case "TOOL_BUDGET_EXHAUSTED":
