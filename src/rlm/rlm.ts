@@ -4,6 +4,7 @@ import type { Backend, ModelPrice } from "../backends/backend.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
 import type { LanguageModel } from "../backends/providers/language-model.ts";
 import type { CallHandler } from "../api/local.ts";
+import { toJSONSchema } from "../api/checks/to-json-schema.ts";
 import type { AnswerSchema } from "../api/schema.ts";
 import { IdReusedError } from "../errors.ts";
 import { checkWorkId, type RunId } from "../protocol/ids.ts";
@@ -14,8 +15,7 @@ import { ToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
-import { compileSchema } from "./reply/answer-schema.ts";
-import { toJSONSchema } from "./reply/to-json-schema.ts";
+import { compileSchema, fromZod } from "./reply/answer-schema.ts";
 import { BackendModels } from "./calls/backend-models.ts";
 import { nameModels, type NamedModels } from "./calls/model-names.ts";
 import { toContextItems, type Context } from "./context/context-items.ts";
@@ -175,7 +175,7 @@ export class RLM {
     if (model === "" || subModel === "") throw new TypeError("Cannot run: the name of a model is empty");
     const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...omitUndefined(own) };
     const items = toContextItems(context);
-    const schema = form === undefined ? undefined : toJSONSchema(form);
+    const schema = form === undefined ? undefined : toJSONSchema(form, fromZod);
     if (schema !== undefined) compileSchema(schema, { patterns });
     return { query, context: items, schema, patterns, model, subModel, mode, maxDepth, maxIterations, limits, onLimit };
   }

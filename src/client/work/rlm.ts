@@ -3,8 +3,9 @@
 import { checkRunDefaults, checkRunRequest } from "../../api/checks/check-calls.ts";
 import { checkOptions } from "../../api/checks/check-options.ts";
 import { OPTIONS } from "../../api/checks/option-names.ts";
+import { toJSONSchema } from "../../api/checks/to-json-schema.ts";
 import type { RLM, RLMOptions, Run, RunRequest } from "../../api/run.ts";
-import type { AnswerData, AnswerSchema, JSONSchema } from "../../api/schema.ts";
+import type { AnswerData, AnswerSchema } from "../../api/schema.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { jsonBody, type RequestBody } from "../net/body.ts";
 import { randomId } from "../net/ids.ts";
@@ -46,22 +47,4 @@ export class RemoteRLM implements RLM {
     const content: RequestBody | Promise<RequestBody> = parts.length === 0 ? jsonBody(body) : formBody(body, parts);
     return new RemoteRun<AnswerData<Schema>>(this.#requests, id, { body: content, signal });
   }
-}
-
-/** Throws a TypeError for a schema that does not describe itself as JSON Schema. */
-function toJSONSchema(schema: AnswerSchema): JSONSchema {
-  if (typeof schema !== "object" && typeof schema !== "function") {
-    throw new TypeError(`Cannot use a ${typeof schema} as a schema: give JSON Schema, or a schema of zod 4`);
-  }
-  if (!("~standard" in schema)) return schema;
-  const { vendor, jsonSchema } = schema["~standard"] as {
-    readonly vendor?: unknown;
-    readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => unknown };
-  };
-  if (typeof jsonSchema?.input !== "function") {
-    throw new TypeError(
-      `Cannot use a schema of ${String(vendor).slice(0, 80)}: this version cannot describe itself as JSON Schema. Give JSON Schema, or a schema of zod 4`,
-    );
-  }
-  return jsonSchema.input({ target: "draft-2020-12" }) as JSONSchema;
 }

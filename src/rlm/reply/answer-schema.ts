@@ -65,3 +65,8 @@ export function parseAnswer(text: string): Checked {
     return { ok: false, problem: `it is no JSON: ${(error as Error).message}` };
   }
 }
+
+/** For versions of zod 4 that do not offer Standard JSON Schema. */
+export function fromZod(schema: object): unknown {
+  return z.toJSONSchema(schema as z.ZodType, { io: "input" });
+}

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { toJSONSchema } from "../../../src/rlm/reply/to-json-schema.ts";
+import { toJSONSchema as convert } from "../../../src/api/checks/to-json-schema.ts";
+import type { AnswerSchema, JSONSchema } from "../../../src/api/schema.ts";
+import { fromZod } from "../../../src/rlm/reply/answer-schema.ts";
+
+const toJSONSchema = (schema: AnswerSchema): JSONSchema => convert(schema, fromZod);
 
 const integer = { type: "object", properties: { total: { type: "integer" } }, required: ["total"] };
 

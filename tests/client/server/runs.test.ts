@@ -100,6 +100,6 @@ test("a schema is JSON Schema, or describes itself as such", async () => {
   const run = rlm.run({ query: "What is it?", schema: z.string(), limits: { maxIterations: 2 } });
   expect((await run).status).toBeTypeOf("string");
   const mute = { "~standard": { version: 1, vendor: "mute" } } as const;
-  expect(() => rlm.run({ query: "?", schema: mute })).toThrow("Cannot use a schema of mute");
+  expect(() => rlm.run({ query: "?", schema: mute })).toThrow("Cannot use the schema of mute");
   expect(() => rlm.run({ query: "?", context: 5 as never })).toThrow(TypeError);
 });
