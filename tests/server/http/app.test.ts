@@ -95,7 +95,7 @@ describe(`POST ${execute}`, () => {
     ],
     ["a wrong variable", { code: "1", envs: { A: 1 } }, "Field 'envs.A' is wrong: expected string, received number"],
     ["a wrong name", { code: "1", envs: { "A=": "" } }, "Field 'envs.A=' is wrong: must be a name without '=' and NUL"],
-    ["a field too many", { code: "1", timeoutMs: 5 }, "There is no field 'timeoutMs'"],
+    ["a field too many", { code: "1", timeoutMs: 5 }, "There is no field 'timeoutMs'. Did you mean 'timeout'?"],
   ])("refuses %s", async (_, body, detail) => {
     const { status, type, body: problem } = await post(body);
     expect({ status, type }).toEqual({ status: 422, type: "application/problem+json" });

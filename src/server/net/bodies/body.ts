@@ -1,6 +1,7 @@
 // Reads and parses request bodies, within a size limit and the memory budget.
 
-import type { z } from "zod";
+import { z } from "zod";
+import { didYouMean } from "../../../util/text/did-you-mean.ts";
 import type { Reservation } from "../memory-budget.ts";
 import type { Problem } from "../problem.ts";
 import { parseStrictJSON } from "./strict-json.ts";
@@ -30,7 +31,7 @@ export function parseValue<Schema extends z.ZodType>(
   part: Part,
 ): Parsed<z.output<Schema>> {
   const parsed = schema.safeParse(value);
-  return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error, part), part) };
+  return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error, part, schema), part) };
 }
 
 /** The caller releases `memory`. `empty`: the JSON that an empty body stands for. */
@@ -89,16 +90,24 @@ async function readLimited(request: Request, memory: Reservation, maxBytes: numb
 }
 
 /** Names the first invalid field. */
-function describe(error: z.ZodError, part: Part): string {
+function describe(error: z.ZodError, part: Part, schema: z.ZodType): string {
   const name = part === "query" ? "Parameter" : "Field";
   const [issue] = error.issues;
   if (issue === undefined) return `The ${part} does not have the right form`;
-  if (issue.code === "unrecognized_keys") return `There is no ${name.toLowerCase()} '${issue.keys[0]}'`;
+  if (issue.code === "unrecognized_keys") {
+    const [unknown = ""] = issue.keys;
+    const meant = issue.path.length === 0 ? didYouMean(unknown, fieldsOf(schema)) : undefined;
+    return `There is no ${name.toLowerCase()} '${unknown}'${meant === undefined ? "" : `. Did you mean '${meant}'?`}`;
+  }
   const inner = issue.code === "invalid_key" ? issue.issues[0] : undefined;
   const field = issue.path.join(".");
   const problem = (inner ?? issue).message.replace(/^Invalid input: /, "");
   if (field !== "" && problem.endsWith("received undefined")) return `${name} '${field}' is missing`;
   return field === "" ? `The ${part} is wrong: ${problem}` : `${name} '${field}' is wrong: ${problem}`;
+}
+
+function fieldsOf(schema: z.ZodType): readonly string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
 function invalid(detail: string, part: Part = "body"): Problem {
