@@ -14,7 +14,8 @@ from collections import deque
 from types import CodeType
 from typing import Any, Deque, Dict, Optional, Tuple
 
-from .shell_lines import recover
+from .notebook.syntax_trees import hide_columns, measure_cell
+from .shell_lines import Recovered, recover
 
 FUTURES = 0
 for _name in __future__.all_feature_names:
@@ -103,11 +104,15 @@ class Compiler:
         if recovered.refusal is not None:
             raise recovered.refusal
         self._keep(filename, recovered.shown)
-        return self._split_tree(recovered.source, filename)
+        return self._split_tree(recovered.source, filename, recovered)
 
-    def _split_tree(self, source: str, filename: str) -> Cell:
+    def _split_tree(self, source: str, filename: str, recovered: Optional[Recovered] = None) -> Cell:
         flags = self.flags | AWAIT
         tree: Any = compile(source, filename, "exec", flags | ast.PyCF_ONLY_AST, True)
+        if recovered is not None:
+            hide_columns(tree, recovered.changed)
+            if recovered.is_timed:
+                measure_cell(tree)
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not _ends_in_semicolon(source):
             last = ast.Expression(tree.body.pop().value)

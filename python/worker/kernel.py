@@ -14,9 +14,10 @@ from .display.display import Displays
 from .display.figures import PYLAB
 from .display.mime_bundles import PLAIN, Presented
 from .event_loop import EventLoop
+from .notebook.results import Results
 from .outcome import DONE, Outcome
 from .process.signals import Interrupts
-from .report import error_of, plain_error, text_of
+from .report import error_of, plain_error
 
 _modules = sys.modules
 _builtins = builtins.__dict__
@@ -35,6 +36,8 @@ class Kernel:
         self._compiler = Compiler()
         self._loop = EventLoop()
         self._renames: Dict[str, str] = {}
+        self._results = Results()
+        self.keeps_results = False  # whether the code and its value are kept in In and Out
         self._initialise()
 
     def run(self, source: str, count: int, name: Optional[str] = None) -> Outcome:
@@ -64,6 +67,7 @@ class Kernel:
         self._compiler.reset()
         self.module.__dict__.clear()
         _builtins.pop("_", None)
+        self._results.clear()
         self._initialise()
 
     def renew(self) -> None:
@@ -79,6 +83,8 @@ class Kernel:
                 self._renames.clear()
             if name is None and cell.filename[6:-1] != str(count):
                 self._renames[cell.filename] = f"<cell {count}>"
+            if self.keeps_results:
+                self._results.add_input(count, source)
             value = None
             if cell.awaits:
                 value = self._loop.run(self._run_async(cell))
@@ -90,7 +96,11 @@ class Kernel:
             if value is None:
                 return None
             _builtins["_"] = value  # as at a Python prompt; a variable named _ hides it
-            return (*text_of(value), None) if type(value) in PLAIN else self._displays.value(value)
+            displays = self._displays
+            presented = (*displays.text_of(value), None) if type(value) in PLAIN else displays.value(value)
+            if self.keeps_results:
+                self._results.add_output(count, value)
+            return presented
         finally:
             if sys.gettrace() is not None:
                 sys.settrace(None)

@@ -1,4 +1,4 @@
-"""Notebook syntax that is not Python: ``!command``, ``x = !command``, and cells that are indented as a whole.
+"""Notebook syntax that is not Python: ``!command``, ``x = !command``, magics, and cells that are indented as a whole.
 
 It is looked for only in source that does not compile, and only at the start of a statement, so no string or expression
 is ever taken for a command. Line numbers do not change.
@@ -8,7 +8,9 @@ Session files refer to ``Lines`` by the name of this module.
 
 import builtins
 import re
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+
+from .notebook import magics
 
 RUNNER = "__rlm_shell__"  # a builtin
 MAX_SOURCE = 1 << 20  # longer source is not examined: it would take too long
@@ -22,12 +24,20 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 class Recovered:
-    """``shown`` appears in tracebacks, ``source`` is compiled. If ``refusal`` is set, it is raised instead."""
+    """``shown`` appears in tracebacks, ``source`` is compiled. If ``refusal`` is set, it is raised instead. ``is_timed``: the
+    time of the whole cell is to be printed."""
 
-    def __init__(self, shown: str, source: str, refusal: Optional[SyntaxError] = None) -> None:
+    def __init__(self, shown: str, source: str, is_timed: bool = False, refusal: Optional[SyntaxError] = None) -> None:
         self.shown = shown
         self.source = source
+        self.is_timed = is_timed
         self.refusal = refusal
+
+    @property
+    def changed(self) -> Set[int]:
+        """The numbers of the lines whose columns are not those that are shown, from 1."""
+        pairs = zip(self.shown.split("\n"), self.source.split("\n"))
+        return {number for number, (shown, compiled) in enumerate(pairs, 1) if shown != compiled}
 
 
 def recover(source: str, filename: str) -> Optional[Recovered]:
@@ -37,23 +47,32 @@ def recover(source: str, filename: str) -> Optional[Recovered]:
     lines = source.split("\n")
     shown = _dedented(lines)
     rewritten = list(shown)
-    starts = _statements(shown)
-    for index, end in starts:
+    is_timed = False
+    for index, end in reversed(_statements(shown)):  # a magic may stand for all lines after it
         line = "\n".join(shown[index:end])
-        magic = re.match(_MAGIC, line)
-        if magic is not None:
-            if line.lstrip().startswith("%matplotlib"):
-                rewritten[index] = f"{magic[1]}pass"
-                continue
-            message = f"magics are not available here: {line.strip()[:80]!r}; lines that start with ! run a command"
-            where = (filename, index + 1, len(magic[1]) + 1, line)
-            return Recovered(source, source, SyntaxError(message, where))
-        command = _rewritten(line)
-        if command is not None:
-            rewritten[index:end] = [command] + [""] * (end - index - 1)
+        if re.match(_MAGIC, line) is None:
+            command = _rewritten(line)
+            if command is not None:
+                rewritten[index:end] = _padded(command, end - index)
+            continue
+        is_first = not any(map(_is_code, shown[:index]))
+        try:
+            magic = magics.rewrite(line, "\n".join(rewritten[end:]) if is_first else None, filename, index)
+        except magics.Refused as refused:
+            where = (filename, index + 1 + refused.line, refused.column + 1, shown[index + refused.line])
+            return Recovered(source, source, refusal=SyntaxError(str(refused), where))
+        is_timed = is_timed or magic.is_timed
+        end = len(shown) if magic.is_whole else end
+        rewritten[index:end] = _padded(magic.code, end - index)
     if rewritten == lines:
         return None
-    return Recovered("\n".join(shown), "\n".join(rewritten))
+    return Recovered("\n".join(shown), "\n".join(rewritten), is_timed)
+
+
+def _padded(code: str, count: int) -> List[str]:
+    """The lines of the code and empty lines: ``count`` in all."""
+    found = code.split("\n")
+    return found + [""] * (count - len(found))
 
 
 def _rewritten(line: str) -> Optional[str]:
@@ -150,7 +169,8 @@ def _outside_strings(lines: List[str]) -> set:
 
 
 def _statements(lines: List[str]) -> List[Tuple[int, int]]:
-    """The ranges of shell lines and magics. A backslash at the end of a line continues a command."""
+    """The ranges of shell lines and magics. A backslash at the end of a line continues a command; open brackets and strings
+    continue the code of a magic."""
     scanner = _Scanner()
     found = []
     index = 0
@@ -159,12 +179,24 @@ def _statements(lines: List[str]) -> List[Tuple[int, int]]:
             end = index + 1
             while end < len(lines) and lines[end - 1].endswith("\\"):
                 end += 1
+            if magics.is_continued(lines[index]):
+                end = _end_of_code(lines, index, end)
             found.append((index, end))
             index = end
         else:
             scanner.take(lines[index])
             index += 1
     return found
+
+
+def _end_of_code(lines: List[str], start: int, end: int) -> int:
+    """The end of the statement in these lines; ``end`` if it does not end."""
+    scanner = _Scanner()
+    for index in range(start, len(lines)):
+        scanner.take(lines[index])
+        if index + 1 >= end and scanner.is_at_statement:
+            return index + 1
+    return end
 
 
 def _is_notebook_line(line: str) -> bool:

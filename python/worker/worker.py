@@ -24,11 +24,13 @@ from .io.descriptors import close_all, move
 from .io.streams import Streams
 from .kernel import Kernel
 from .listener import Listener
+from .notebook import timing
+from .notebook.pretty import pretty_text_of
 from .outcome import DONE, Outcome, status_event
 from .process import fork_hooks
 from .process.processes import Processes
 from .process.signals import Interrupts
-from .report import error_of, name_of, traceback_of
+from .report import error_of, name_of, text_of, traceback_of
 from .state import State
 
 PROTOCOL = 1
@@ -120,6 +122,7 @@ class Worker:
         self._calls.install()
         self._displays.install()
         shell_lines.install(lambda: self._kernel.module.__dict__)
+        timing.install(lambda: self._kernel.module.__dict__)
         stdin.install(self._calls)
         fork_hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
@@ -228,6 +231,11 @@ class Worker:
             code = message["code"] if payload is None else str(payload, "utf-8")
         except UnicodeDecodeError as error:
             return Outcome("error", error=error_of(error, {}))
+        console = message.get("console")
+        if console is not None:
+            self._kernel.keeps_results = True
+            if console:
+                self._displays.text_of = lambda value: pretty_text_of(value, console)
         before = {}
         try:
             for key, value in message.get("env", {}).items():
@@ -237,6 +245,8 @@ class Worker:
         except (ValueError, TypeError, OSError) as error:
             return Outcome("error", error=error_of(error, {}))
         finally:
+            self._kernel.keeps_results = False
+            self._displays.text_of = text_of
             for key, value in before.items():
                 if value is _MISSING:
                     _environ.pop(key, None)
@@ -269,6 +279,11 @@ class Worker:
             _environ[key] = value
         if "argv" in message:
             sys.argv = list(message["argv"])
+        for name, target in message.get("links", {}).items():
+            try:
+                os.symlink(target, os.path.join(self._cwd, name))
+            except OSError:
+                pass  # the name is taken, as after a restart, or nothing can be written
         if "cwd" in message:
             os.chdir(os.path.join(self._cwd, message["cwd"]))
 

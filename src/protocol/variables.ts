@@ -14,6 +14,8 @@ const MAX_MATCHES = 500;
 const MAX_MATCH = 512;
 const MAX_SIGNATURE = 2_000;
 const MAX_DOCUMENTATION = 4_000;
+const MAX_SOURCE = 50_000;
+const MAX_FILE = 1_000;
 
 const count = z.int().min(0);
 /** Python counts code points. Each is one or two UTF-16 units here. */
@@ -123,6 +125,16 @@ export const signature = z
   })
   .describe("The signature of a call");
 export type Signature = Shape<typeof signature>;
+
+export const sourceText = z
+  .object({
+    text: text(MAX_SOURCE).describe("Or the beginning"),
+    total: count.describe("Characters of the whole source"),
+    file: text(MAX_FILE).describe("`<cell N>` for code of the session"),
+    line: count.describe("From 1"),
+  })
+  .describe("The source of a function, class or module");
+export type SourceText = Shape<typeof sourceText>;
 
 export const namespaceStatistics = z.object({
   variableCount: count,

@@ -1,5 +1,7 @@
 """Executions: values, errors, state, await, exits."""
 
+import os
+import tempfile
 import unittest
 
 from harness import WorkerCase
@@ -257,6 +259,14 @@ class Session(WorkerCase):
         self.assertEqual(worker.command("configure", cwd="bin")["status"], "ok")
         self.assertEqual(worker.value("import os; os.getcwd()"), "'/usr/bin'")
         self.assertEqual(worker.command("configure", cwd="no-such")["error"]["name"], "FileNotFoundError")
+
+    def test_configure_makes_links_whose_names_are_free(self):
+        with tempfile.TemporaryDirectory() as folder:
+            worker = self.fresh(cwd=folder)
+            for _ in range(2):
+                self.assertEqual(worker.command("configure", links={"libraries": "/usr/lib"}, cwd="libraries")["status"], "ok")
+            self.assertEqual(worker.value("import os; os.path.samefile('.', '/usr/lib')"), "True")
+            self.assertEqual(os.readlink(os.path.join(folder, "libraries")), "/usr/lib")
 
     def test_usage_is_reported(self):
         status = self.worker.run("sum(range(3_000_000)); big = bytearray(b'1') * (30 << 20)")

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import sys
+import tempfile
 import unittest
 
 from harness import MAIN, ROOT, WorkerCase
@@ -76,11 +77,14 @@ class Messages(unittest.TestCase):
 
 class Conversation(WorkerCase):
     def test_every_command_of_the_fixtures_is_answered(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        worker = self.fresh(cwd=folder.name)
         for entry in fixtures("commands.json"):
             if entry["parsed"]["cmd"] == "streams":
-                self.worker.control.send(b"x")
-            os.write(self.worker.commands, (entry["line"] + "\n" + entry.get("payload", "")).encode())
-            status = self.worker.status(entry["parsed"]["id"])
+                worker.control.send(b"x")
+            os.write(worker.commands, (entry["line"] + "\n" + entry.get("payload", "")).encode())
+            status = worker.status(entry["parsed"]["id"])
             self.assertEqual(status["status"], "error" if entry["parsed"]["cmd"] in ("fork", "streams") else "ok", entry["name"])
 
     def test_every_event_is_shaped_like_its_fixture(self):

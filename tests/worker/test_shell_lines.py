@@ -1,4 +1,4 @@
-"""Lines that start with !, magics, and indented cells: only in source that does not compile."""
+"""Lines that start with !, and indented cells: only in source that does not compile."""
 
 import unittest
 
@@ -57,15 +57,6 @@ class Commands(WorkerCase):
     def test_an_unfinished_cell_with_commands_is_incomplete(self):
         self.assertTrue(self.worker.run("for i in range(3):\n    !ls\n    print(")["incomplete"])
         self.assertNotIn("incomplete", self.worker.run("!ls\n1 +* 2"))
-
-    def test_magics_are_refused_by_name_and_nothing_runs(self):
-        for code, line in (("x = 1\n%pip install y", 2), ("%%time\nx = 1", 1), ("if True:\n  x = 1\n  %cd /", 3)):
-            status = self.worker.run(code)
-            self.assertEqual(status["error"]["name"], "SyntaxError", code)
-            self.assertIn("magics are not available here", status["error"]["value"])
-            self.assertIn(f'File "<cell {self.worker.number}>", line {line}\n', status["error"]["traceback"])
-            self.assertNotIn("incomplete", status)
-        self.assertEqual(self.worker.run("x")["error"]["name"], "NameError")
 
     def test_matplotlib_inline_is_ignored(self):
         self.assertEqual(self.worker.value("%matplotlib inline\n1"), "1")

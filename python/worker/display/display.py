@@ -11,8 +11,9 @@ from types import ModuleType
 from typing import Any, Callable, Dict, Optional, Set
 
 from ..io.channel import ChannelClosed
+from ..report import text_of
 from . import figures, mime_bundles
-from .mime_bundles import PLAIN, DisplayOptions, Presented
+from .mime_bundles import PLAIN, DisplayOptions, Presented, TextOf
 
 MAX_ID = 128
 
@@ -37,11 +38,13 @@ DisplayHandle.__module__ = "rlm_display"
 
 
 class Displays:
-    """The displays of one worker. ``notify`` sends an event and waits for the host; ``flush`` is called before it."""
+    """The displays of one worker. ``notify`` sends an event and waits for the host; ``flush`` is called before it. ``text_of`` gives
+    values without another representation their text."""
 
     def __init__(self, notify: Callable[[Dict[str, Any]], None], flush: Callable[[], None]) -> None:
         self._notify = notify
         self._flush = flush
+        self.text_of: TextOf = text_of
         self._options = DisplayOptions()
         self._clear_next = False
         self._displaying: Set[int] = set()  # ids of objects whose _ipython_display_ runs
@@ -63,8 +66,8 @@ class Displays:
     def value(self, value: Any) -> Presented:
         """The value of a cell. A value that displays itself still has its text."""
         if type(value) not in PLAIN and self._display_itself(value):
-            return mime_bundles.present(value, DisplayOptions(include=()))
-        return mime_bundles.present(value, self._options)
+            return mime_bundles.present(value, DisplayOptions(include=()), self.text_of)
+        return mime_bundles.present(value, self._options, self.text_of)
 
     def end_cell(self) -> None:
         """Shows the figures that the cell left open, unless it was interrupted."""
@@ -138,7 +141,7 @@ class Displays:
     def _bundle(self, item: Any, options: DisplayOptions) -> Optional[Dict[str, str]]:
         if type(item) not in PLAIN and self._display_itself(item):
             return None
-        text, _, rich = mime_bundles.present(item, options)
+        text, _, rich = mime_bundles.present(item, options, self.text_of)
         data = {} if "text/plain" in options.exclude else {"text/plain": text}
         return {**data, **(rich or {})}
 

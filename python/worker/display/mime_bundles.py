@@ -7,10 +7,10 @@ representations are strings: binary types in base64, JSON types as JSON text.
 
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, Collection, Dict, Iterable, Optional, Tuple
+from typing import Any, Callable, Collection, Dict, Iterable, Optional, Tuple
 
 from ..io.channel import encode, quote
-from ..report import MAX_VALUE, name_of, text_of, traceback_of, truncate
+from ..report import MAX_VALUE, name_of, traceback_of, truncate
 from . import formatters
 
 # Types that only have their text: no methods are looked up for them.
@@ -37,6 +37,7 @@ MAX_TYPE = 128
 MAX_FAILURE = 4_000
 
 Presented = Tuple[str, int, Optional[Dict[str, str]]]
+TextOf = Callable[[Any], Tuple[str, int]]
 
 
 class DisplayOptions:
@@ -58,7 +59,7 @@ class DisplayOptions:
         return (self.include is None or mime in self.include) and mime not in self.exclude
 
 
-def present(value: Any, options: DisplayOptions) -> Presented:
+def present(value: Any, options: DisplayOptions, text_of: TextOf) -> Presented:
     """The text, its full length, and the other representations if there are any.
 
     Raises what ``repr`` raises, unless there is another representation.

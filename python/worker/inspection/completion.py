@@ -102,7 +102,7 @@ def _names(scan: Scan, namespace: Dict[str, Any]) -> Iterator[Match]:
 
 def _attributes(chain: Optional[str], namespace: Dict[str, Any]) -> Iterator[Match]:
     try:
-        value = _evaluate(chain, namespace)
+        value = evaluate(chain, namespace)
     except Unknown:
         return
     for name in type(value).__dir__(value):  # dir() would sort the names, which fails if they are not all strings
@@ -151,7 +151,7 @@ def _in_string(scan: Scan, string: Token, namespace: Dict[str, Any], cursor: int
 
 def _keys(chain: str, quote: str, namespace: Dict[str, Any]) -> Iterator[Match]:
     try:
-        value = _evaluate(chain, namespace)
+        value = evaluate(chain, namespace)
     except Unknown:
         return
     keys = getattr(value, "columns", None)
@@ -245,7 +245,7 @@ def _call(scan: Scan, namespace: Dict[str, Any]) -> Optional[Tuple[str, Any, int
         if before >= 0 and scan.tokens[before].text in ("def", "class"):
             return None
         try:
-            value = _evaluate(chain, namespace)
+            value = evaluate(chain, namespace)
         except Unknown:
             return None
         return (chain, value, opening) if callable(value) else None
@@ -331,7 +331,7 @@ def _arguments_until(scan: Scan, opening: int, end: int) -> List[Tuple[Optional[
     return _arguments(rest, opening)
 
 
-def _evaluate(chain: Optional[str], namespace: Dict[str, Any]) -> Any:
+def evaluate(chain: Optional[str], namespace: Dict[str, Any]) -> Any:
     if chain is None:
         raise Unknown
     try:

@@ -155,7 +155,7 @@ def _facts(value: Any) -> Dict[str, Any]:
     if kind_of(kind) != "variable":
         return {}
     facts: Dict[str, Any] = {}
-    size = _size(value, kind)
+    size = size_of(value, kind)
     if size is not None:
         facts["sizeBytes"] = size
     if kind in SIZED:
@@ -175,7 +175,7 @@ def _facts(value: Any) -> Dict[str, Any]:
     return facts
 
 
-def _size(value: Any, kind: type) -> Optional[int]:
+def size_of(value: Any, kind: type) -> Optional[int]:
     """The size of the value without what it refers to; for a table or an array the size of its data."""
     usage = getattr(kind, "memory_usage", None)
     if usage is not None and (type_names(kind)[1] or "").startswith("pandas."):

@@ -13,6 +13,7 @@ from ..io.threads import start_raw
 from .completion import complete, signature
 from .forked_call import Emit, ForkedCall, Step
 from .inspection import describe, inspect_value, list_variables, plain_facts, statistics, type_names
+from .source import source
 
 WAIT_SECONDS = 1.0
 MISSING = object()
@@ -36,7 +37,7 @@ class InspectionRequests:
     keep running meanwhile, and ``resume`` waits for them again.
     """
 
-    commands = frozenset(("statistics", "variables", "inspect", "complete", "signature"))
+    commands = frozenset(("statistics", "variables", "inspect", "complete", "signature", "source"))
 
     def __init__(self, writer: Writer, namespace: Callable[[], Dict[str, Any]]) -> None:
         self.threads: Set[int] = set()
@@ -121,6 +122,8 @@ class InspectionRequests:
             return list_variables(namespace, message["all"]), None
         if command == "inspect":
             return _inspect(namespace, message)
+        if command == "source":
+            return {}, lambda emit: emit(source(namespace, message["name"]))
         find = complete if command == "complete" else signature
         return {}, lambda emit: emit(find(namespace, message["code"], message["cursor"]))
 

@@ -14,6 +14,8 @@ export interface ExecCommand {
   readonly name?: string | undefined;
   /** The streams have two readers that may not read: output on one never waits for the other. Absent: both are read. */
   readonly apart?: true | undefined;
+  /** Typed in a console of so many columns; 0: not on a terminal. Its value is pretty-printed, and kept in `Out`. */
+  readonly console?: number | undefined;
 }
 
 /** A line without its newline, and the payload that must follow it. */
@@ -23,20 +25,20 @@ export interface HostMessage {
 }
 
 export function toExecMessage(
-  { id, count, code, env, name, apart }: ExecCommand,
+  { id, count, code, env, name, apart, console }: ExecCommand,
   payloadBytes: (text: string) => number,
 ): HostMessage {
   // Code with lone surrogates has no UTF-8 form: JSON carries it as it is, and Python says what is wrong with it.
   if (code.length <= INLINE_CHARACTERS || !isWellFormed(code)) {
-    const isPlain = env === undefined && name === undefined && apart === undefined;
-    const rest = isPlain ? "}" : `,${JSON.stringify({ env, name, apart }).slice(1)}`;
+    const isPlain = env === undefined && name === undefined && apart === undefined && console === undefined;
+    const rest = isPlain ? "}" : `,${JSON.stringify({ env, name, apart, console }).slice(1)}`;
     return {
       line: `{"id":"${id}","cmd":"exec","count":${count},"code":${JSON.stringify(code)}${rest}`,
       payload: undefined,
     };
   }
   return {
-    line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env, name, apart }),
+    line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env, name, apart, console }),
     payload: code,
   };
 }
@@ -46,6 +48,8 @@ export type HostCommand =
   | {
       readonly cmd: "configure";
       readonly env?: Readonly<Record<string, string>> | undefined;
+      /** By the name in the working directory: where a link leads. */
+      readonly links?: Readonly<Record<string, string>> | undefined;
       readonly cwd?: string | undefined;
       readonly argv?: readonly string[] | undefined;
     }
@@ -87,6 +91,7 @@ export type HostQuestion =
   | { readonly cmd: "statistics" }
   | { readonly cmd: "variables"; readonly all: boolean }
   | { readonly cmd: "inspect"; readonly name: string; readonly maxCharacters: number; readonly timeoutMs: number }
+  | { readonly cmd: "source"; readonly name: string; readonly timeoutMs: number }
   | {
       readonly cmd: "complete" | "signature";
       readonly code: string;

@@ -9,11 +9,13 @@ import {
   inspectedVariable,
   namespaceStatistics,
   signature,
+  sourceText,
   variableList,
   type Completions,
   type InspectedVariable,
   type NamespaceStatistics,
   type Signature,
+  type SourceText,
   type VariableList,
 } from "../variables.ts";
 import type { StatusEvent } from "./worker-events.ts";
@@ -60,6 +62,11 @@ export function parseCompletions(answer: Answer, cursor: number): Completions | 
 /** Null: no known call is open at the cursor, or inspecting it took too long. */
 export function parseSignature({ signature: found = null }: Answer): Signature | null | undefined {
   return found === null ? null : parseWith(lenientSignature, found);
+}
+
+/** Null: there is no such name or no source of it, or finding it took too long. */
+export function parseSource({ source: found = null }: Answer): SourceText | null | undefined {
+  return found === null ? null : parseWith(sourceText, found);
 }
 
 /** The same schema, but an optional or nullable field with an invalid value counts as absent or null. */
