@@ -154,6 +154,11 @@ export interface Mount {
   /** Whether code may only read it, or also write to it. */
   readonly mode: "ro" | "rw";
   /**
+   * The name of a link to it in the working directory, so that `data` leads to a folder `/home/me/data`. Of mounts with one name, the
+   * first has the link. Default: the last part of the path; none where `isOptional` is true.
+   */
+  readonly name?: string;
+  /**
    * Whether files and folders that hold secrets by their names, such as `.env`, are unreadable: those that exist when the session is
    * opened. Default: false.
    */

@@ -211,6 +211,16 @@ export interface EnvironmentReport {
   readonly waiting: number;
 }
 
+/** A process of an environment has started or ended. */
+export interface ProcessEvent {
+  readonly type: "start" | "end";
+  readonly kind: "fork-server" | "sandbox" | "worker" | "command";
+  /** A fork server: its process id. Others: a number of the environment's own; those of a sandbox begin with its number. */
+  readonly id: string;
+  /** What is known of it, such as the version of Python or the exit code. Nothing of what it runs or prints. */
+  readonly facts: Readonly<Record<string, string | number | boolean | null | undefined>>;
+}
+
 export interface EnvironmentOptions {
   /** An interpreter, the folder of a virtual environment, or a command name. Default: `python3` on the PATH. */
   readonly python: string | undefined;
@@ -224,6 +234,8 @@ export interface EnvironmentOptions {
   readonly users?: UserRange | undefined;
   /** Called when free memory of the machine has dropped notably, and again for some seconds. */
   readonly onLessMemory: () => void;
+  /** Called when a process has started or ended. Default: ignored. */
+  readonly onProcess?: (event: ProcessEvent) => void;
 }
 
 export interface Environment extends AsyncDisposable {

@@ -1,7 +1,7 @@
 // Which folders of the host a sandbox may see. Others are refused before anything starts.
 
 import { realpathSync, statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { basename, isAbsolute, resolve } from "node:path";
 import { REPLSecurityError } from "../errors.ts";
 import { findSecrets } from "../util/secret-files.ts";
 import type { Mount } from "../api/local.ts";
@@ -26,7 +26,29 @@ const OWN = ["/work", "/forks", "/tmp", "/usr", "/var"];
 
 /** Checks mounts, and resolves links in their paths, so that what was checked is what is mounted. Throws REPLSecurityError. */
 export function resolveMounts(mounts: readonly Mount[], environment: string): readonly Mount[] {
-  return mounts.map((mount) => ({ ...mount, path: checkMount(mount.path, mount.mode, environment) }));
+  return mounts.map((mount) => withName(mount, checkMount(mount.path, mount.mode, environment)));
+}
+
+/** What `linkMounts` has found. */
+export interface MountLinks {
+  /** By the name in the working directory: where the link leads. */
+  readonly links: Readonly<Record<string, string>>;
+  /** For each mount without a link because another one has its name: a sentence without a full stop. */
+  readonly problems: readonly string[];
+}
+
+/** The links in the working directory to mounts, which have been resolved. */
+export function linkMounts(mounts: readonly Mount[]): MountLinks {
+  const links = new Map<string, string>();
+  const problems: string[] = [];
+  for (const { path, name = "", isOptional } of mounts) {
+    if (isOptional === true || name === "") continue;
+    const first = links.get(name);
+    if (first === undefined) links.set(name, path);
+    else if (first !== path)
+      problems.push(`'${name}' in the working directory is ${first}, so ${path} is only at its own path`);
+  }
+  return { links: Object.fromEntries(links), problems };
 }
 
 /** A mount with what is unreadable in it, as `findSecrets` lists it. */
@@ -69,7 +91,7 @@ export function leaveOutHidden(
 
 /** Resolves links where that is possible, and checks nothing: equal mounts get equal paths. */
 export function toRealPaths(mounts: readonly Mount[]): readonly Mount[] {
-  return mounts.map((mount) => ({ ...mount, path: toRealPath(resolve(mount.path)) }));
+  return mounts.map((mount) => withName(mount, toRealPath(resolve(mount.path))));
 }
 
 /** Parses `PATH[:ro|rw]`. The default is read-only. */
@@ -101,6 +123,12 @@ function checkMount(path: string, mode: string, environment: string): string {
   if (mode === "rw" && !status.isDirectory()) refuse("only a folder can be mounted for writing");
   if (mode !== "ro" && mode !== "rw") refuse(`the mode is '${mode}', not 'ro' or 'rw'`);
   return real;
+}
+
+/** Its link has the name that its user knows, also where the path leads elsewhere. */
+function withName(mount: Mount, path: string): Mount {
+  const { name = mount.isOptional === true ? undefined : basename(resolve(mount.path)) } = mount;
+  return { ...mount, path, ...(name !== undefined && { name }) };
 }
 
 function toRealPath(path: string): string {

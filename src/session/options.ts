@@ -51,6 +51,8 @@ export interface ExecuteOptions {
   readonly onInput?: InputHandler;
   /** Gets everything that is printed and displayed, however much it is, and can make the code wait. Must not throw. */
   readonly receiver?: OutputReceiver;
+  /** The code was typed in a console: its value is pretty-printed for so many columns (0: not), and kept in `In` and `Out`. */
+  readonly console?: { readonly columns: number };
 }
 
 export interface OperationOptions {

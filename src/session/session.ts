@@ -10,7 +10,7 @@ import { toSlice, type OutputRange, type OutputSlice } from "../output/output-sl
 import type { HistoryEntry } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { LoadReport, SaveReport } from "../protocol/session-manifest.ts";
-import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
+import type { Completions, InspectedVariable, Signature, SourceText, VariableList } from "../protocol/variables.ts";
 import type { Checkpoint, NamespaceSummary, SessionInfo, StdlibState } from "../protocol/sessions.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution/execution.ts";
@@ -222,6 +222,11 @@ export class Session implements AsyncDisposable {
   /** The signature of the innermost open call at the cursor. Null: there is none, or it is not known. */
   async signature(code: string, cursor: number, options: LookOptions = {}): Promise<Signature | null> {
     return this.#inspector.signature(code, cursor, options);
+  }
+
+  /** The source of a function, class or module, whose name may have dots. Null: there is none, or it is not known. */
+  async source(name: string, options: LookOptions = {}): Promise<SourceText | null> {
+    return this.#inspector.source(name, options);
   }
 
   /** Never waits for running code: what the worker does not report in time is null. */

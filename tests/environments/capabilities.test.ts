@@ -15,7 +15,7 @@ describeEnvironment("limited", { open: () => new LimitedEnvironment(), capabilit
 
 function openLimitedRuntime(): Runtime {
   const settings = toRuntimeSettings({ python: PYTHON, preload: [], poolSize: 0 });
-  const options = toEnvironmentOptions(settings, () => {});
+  const options = toEnvironmentOptions(settings, { onLessMemory: () => {} });
   const environments = new Environments((given) => new LimitedEnvironment(given), options);
   return new Runtime(settings, new Sessions(10, Number.MAX_SAFE_INTEGER, "short"), environments);
 }

@@ -82,7 +82,7 @@ const DENIED = "clone+userns=EPERM,unshare+userns=EPERM";
 
 describe
   .skipIf(!canNest)
-  .concurrent("what doctor says, followed word by word, gives tier A", { timeout: 60_000 }, () => {
+  .concurrent("what doctor says, followed word by word, gives tier A", { tags: "stress", timeout: 60_000 }, () => {
     test.each([
       [
         "user.max_user_namespaces=0",
@@ -140,7 +140,7 @@ mkdir ${root}/.old; mount --rbind ${root} ${root}; cd ${root}; pivot_root . .old
 
 describe
   .skipIf(!canNest)
-  .concurrent("doctor names the tier, what it does not stop, and the fix", { timeout: 60_000 }, () => {
+  .concurrent("doctor names the tier, what it does not stop, and the fix", { tags: "stress", timeout: 60_000 }, () => {
     test.each([
       [
         "a filter that denies user namespaces, as that of Docker does",

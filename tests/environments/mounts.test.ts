@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseMount } from "../../src/environments/mounts.ts";
+import { linkMounts, parseMount, toRealPaths } from "../../src/environments/mounts.ts";
 
 test.each([
   ["/data", { path: "/data", mode: "ro" }],
@@ -18,4 +18,18 @@ test("a relative path is taken from the current folder", () => {
 
 test("nothing is no mount", () => {
   expect(() => parseMount("")).toThrow(/Cannot read '' as a mount/);
+});
+
+test("links have the last part of a path as their name, and the first of several mounts has it", () => {
+  const mounts = toRealPaths([
+    { path: "/srv/a/data/", mode: "ro" },
+    { path: "/srv/b/data", mode: "rw" },
+    { path: "/srv/a/data", mode: "ro" },
+    { path: "/srv/c", mode: "ro", name: "own" },
+    { path: "/srv/project", mode: "ro", isOptional: true },
+  ]);
+  expect(linkMounts(mounts)).toEqual({
+    links: { data: "/srv/a/data", own: "/srv/c" },
+    problems: ["'data' in the working directory is /srv/a/data, so /srv/b/data is only at its own path"],
+  });
 });

@@ -19,7 +19,7 @@ const LIMITS = optionNames<Limits>({
   readableOutputBytes: true,
   totalOutputBytes: true,
 });
-const MOUNT = optionNames<Mount>({ path: true, mode: true, hideSecrets: true, isOptional: true });
+const MOUNT = optionNames<Mount>({ path: true, mode: true, name: true, hideSecrets: true, isOptional: true });
 const DISPATCHER = optionNames<DispatchOptions>({
   maxInFlight: true,
   maxPerModel: true,
@@ -36,19 +36,31 @@ export function checkRuntimeLimits(limits: unknown): void {
   checkOptions("openRuntime limits", limits, LIMITS);
 }
 
+/** In bytes. */
+const MAX_FILE_NAME = 255;
+
 /** A misspelt `hideSecrets` must not show secrets. */
 export function checkMounts(mounts: unknown): void {
   if (mounts === undefined) return;
   if (!Array.isArray(mounts)) throw new TypeError("Cannot use mounts: it must be a list of { path, mode }");
   for (const mount of mounts as readonly unknown[]) {
     checkOptions("a mount", mount ?? null, MOUNT);
-    const { path, mode, hideSecrets, isOptional } = mount as Readonly<Record<string, unknown>>;
+    const { path, mode, name: link, hideSecrets, isOptional } = mount as Readonly<Record<string, unknown>>;
     if (typeof path !== "string") throw new TypeError("Cannot use a mount: its path must be a string");
     if (mode !== "ro" && mode !== "rw") throw new TypeError(`Cannot mount '${path}': its mode must be 'ro' or 'rw'`);
+    if (link !== undefined && (typeof link !== "string" || !isFileName(link)))
+      throw new TypeError(
+        `Cannot mount '${path}': its name must be that of a file, without slashes and of at most 255 bytes`,
+      );
     for (const [name, value] of Object.entries({ hideSecrets, isOptional }))
       if (value !== undefined && typeof value !== "boolean")
         throw new TypeError(`Cannot mount '${path}': ${name} must be a boolean`);
   }
+}
+
+/** In UTF-8, which has no form for half of a surrogate pair. */
+function isFileName(name: string): boolean {
+  return !/^\.{0,2}$|[/\0\p{Cs}]/u.test(name) && new TextEncoder().encode(name).length <= MAX_FILE_NAME;
 }
 
 /** Concurrency and prices: a misspelt price must not count as zero. */

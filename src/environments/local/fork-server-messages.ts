@@ -4,6 +4,7 @@
 // descriptor of the socket between them. The fork server sets `sandbox` itself, so an init speaks only for its own sandbox. If code took
 // over an init, it could send false events that a schema accepts.
 
+import type { ProcessEvent } from "../environment.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
 /** Its first message. */
@@ -98,3 +99,42 @@ export interface UsageEvent {
   readonly memory: Readonly<Record<string, number>>;
   readonly disk: number;
 }
+
+/** The process that an event is about, if it has started or ended. The processes of a sandbox end with it, without events of their own. */
+export function toProcessEvent(event: ServerEvent): ProcessEvent | undefined {
+  const { sandbox } = event;
+  const start = (kind: ProcessEvent["kind"], number: number, facts: ProcessEvent["facts"] = {}): ProcessEvent => {
+    return { type: "start", kind, id: `${sandbox}.${number}`, facts };
+  };
+  switch (event.event) {
+    case "opened":
+      return { type: "start", kind: "sandbox", id: String(sandbox), facts: {} };
+    case "closed":
+      return { type: "end", kind: "sandbox", id: String(sandbox), facts: {} };
+    case "pipes":
+      if ("program" in event) return start("command", event.program);
+      return "branch" in event && event.fds.length > OUTPUT_PIPES ? start("worker", event.branch) : undefined;
+    case "cloned":
+      return start("worker", event.branch, { isCheckpoint: true });
+    case "exit":
+    case "program-exit": {
+      const [kind, number] =
+        event.event === "exit" ? (["worker", event.branch] as const) : (["command", event.program] as const);
+      const { code, signal, reason } = event;
+      return { type: "end", kind, id: `${sandbox}.${number}`, facts: { code, signal, reason } };
+    }
+    case "failed":
+    case "job-end":
+    case "less":
+    case "no-clone":
+    case "program-gone":
+    case "program-signalled":
+    case "program-usage":
+    case "signalled":
+    case "usage":
+      return undefined;
+  }
+}
+
+/** Of a worker that gets new ones while it runs. */
+const OUTPUT_PIPES = 2;

@@ -14,13 +14,15 @@ import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 import { findBubblewrap } from "../bubblewrap.ts";
 import { AS_ANOTHER_USER, containerLine, isInContainer } from "../linux-advice.ts";
-import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
+import { toProcessEvent, type Hello, type Refusal, type ServerEvent } from "./fork-server-messages.ts";
+import type { ProcessEvent } from "../environment.ts";
 import type { PreparedMount } from "../mounts.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./seatbelt.ts";
 import { pythonFolder } from "../python-folder.ts";
 import {
   KEEP_PYTHON_FOLDER,
   NO_PYTHON_FOLDER,
+  notStarted,
   refusedRange,
   unavailable,
   UNREACHABLE,
@@ -85,6 +87,8 @@ export class ForkServer {
   readonly #lastError: () => string | undefined;
   /** Called when free memory of the machine has dropped notably. */
   onLessMemory: () => void = () => {};
+  /** Called with the processes of its sandboxes, and with its own end. */
+  onProcess: (event: ProcessEvent) => void = () => {};
 
   private constructor(
     { tier }: ForkServerOptions,
@@ -103,8 +107,9 @@ export class ForkServer {
       else this.#handle(event as ServerEvent);
     };
     this.#ended = new Promise((resolve) => {
-      process.once("exit", () => {
+      process.once("exit", (code, signal) => {
         this.#alive = false;
+        this.onProcess({ type: "end", kind: "fork-server", id: String(hello.pid), facts: { code, signal } });
         for (const [sandbox, listener] of this.#listeners) listener({ event: "closed", sandbox });
         this.#listeners.clear();
         resolve();
@@ -188,6 +193,8 @@ export class ForkServer {
 
   #handle(event: ServerEvent): void {
     if (event.event === "less") this.onLessMemory();
+    const change = toProcessEvent(event);
+    if (change !== undefined) this.onProcess(change);
     const listener = this.#listeners.get(event.sandbox);
     if (event.event === "closed") this.#listeners.delete(event.sandbox);
     listener?.(event);
@@ -246,8 +253,7 @@ function startFailure(executable: string, why: string): EnvironmentUnavailableEr
   if (why.includes(UNREACHABLE)) {
     return unavailable(why.slice(why.indexOf(UNREACHABLE)), isInContainer() ? containerLine() : USE_REACHABLE);
   }
-  const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
-  return unavailable(`Python at '${executable}' did not start the fork server: ${why}`, fix);
+  return notStarted(executable, why);
 }
 
 function lastLine(text: string): string | undefined {

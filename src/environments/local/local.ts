@@ -14,16 +14,18 @@ import type {
 } from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
-import { findInterpreter } from "./interpreter.ts";
+import { diagnoseInterpreter, findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
 import { dataFolder } from "../../util/data-folder.ts";
+import { openFileLimit } from "../../util/system/open-file-limit.ts";
 import { pythonFolder } from "../python-folder.ts";
 import {
   KEEP_PYTHON_FOLDER,
   NO_PYTHON_FOLDER,
   explainAll,
+  isStartFailure,
   isWorthTrying,
   notStoppedBy,
   requestedTiers,
@@ -33,6 +35,8 @@ import {
 } from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
+/** A worker keeps its own descriptors from 64 on. */
+const MIN_OPEN_FILES = 96;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
 const known = new Map<string, FoundTier>();
 const CAPABILITIES: Capabilities = {
@@ -212,8 +216,12 @@ export class LocalEnvironment implements Environment {
     const [only] = tiers;
     const stronger = platform === "darwin" ? TIER_A_ON_MACOS : null;
     const found = known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger } : undefined);
-    const server =
-      found === undefined ? await this.#findTier(executable, tiers) : await this.#launch(executable, [], found.tier);
+    const server = await (
+      found === undefined ? this.#findTier(executable, tiers) : this.#launch(executable, [], found.tier)
+    ).catch(async (error: unknown) => {
+      if (!isStartFailure(error) || this.#closed) throw error;
+      throw (await diagnoseInterpreter(executable)) ?? error;
+    });
     this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
     known.set(key, { tier: server.tier, stronger: this.#strongerTier });
     this.#servers.add(server);
@@ -249,8 +257,14 @@ export class LocalEnvironment implements Environment {
     const { users } = this.#options;
     const { sandboxExec } = this.#machine;
     const options = { executable, preload, cacheFolder, users, tier, sandboxExec };
+    const started = performance.now();
     const server = await ForkServer.start(options, this.#starting.signal);
-    server.onLessMemory = this.#options.onLessMemory;
+    const { onLessMemory, onProcess = () => {} } = this.#options;
+    server.onLessMemory = onLessMemory;
+    server.onProcess = onProcess;
+    const { pid, python } = server.hello;
+    const facts = { python, tier, durationMs: Math.round(performance.now() - started) };
+    onProcess({ type: "start", kind: "fork-server", id: String(pid), facts });
     return server;
   }
 
@@ -281,6 +295,10 @@ function refuseMachine({ platform, isRoot }: Machine): void {
   const proc = platform === "linux" ? whyNoProc() : undefined;
   if (proc !== undefined) throw unavailable(proc.why, proc.fix);
   if (pythonFolder() === undefined) throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
+  const files = openFileLimit();
+  if (files >= MIN_OPEN_FILES) return;
+  const why = `this process may have ${files} files open, and sessions need at least ${MIN_OPEN_FILES}`;
+  throw unavailable(why, "Raise the limit: ulimit -n 1024");
 }
 
 interface FoundTier {

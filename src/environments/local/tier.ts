@@ -89,6 +89,19 @@ export function unavailable(why: string, fix: string): EnvironmentUnavailableErr
   return new EnvironmentUnavailableError({ environment: "local", why, fix });
 }
 
+const NOT_STARTED = "did not start the fork server";
+
+/** The interpreter ended before it said anything. */
+export function notStarted(executable: string, why: string): EnvironmentUnavailableError {
+  const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
+  return unavailable(`Python at '${executable}' ${NOT_STARTED}: ${why}`, fix);
+}
+
+/** Whether the interpreter itself may be the reason. */
+export function isStartFailure(error: unknown): boolean {
+  return error instanceof EnvironmentUnavailableError && error.why.includes(NOT_STARTED);
+}
+
 export function refusedRange(range: UserRange | undefined, why: string): EnvironmentUnavailableError {
   const text = range === undefined ? "" : ` ${range.first}-${range.last}`;
   const fix = "Set RLM_SANDBOX_USERS, or sessions.users in rlm.toml, to ids that no account has, or unset it";

@@ -230,7 +230,8 @@ export class Executor {
     const limitMs = timeoutMs === Infinity ? null : timeoutMs;
     const { id, count, code } = execution;
     const apart = entry.isApart || undefined;
-    this.#kernels.current.execute({ id, count, code, env, name, apart }, limitMs, entry);
+    const console = options.console?.columns;
+    this.#kernels.current.execute({ id, count, code, env, name, apart, console }, limitMs, entry);
   }
 
   #finish(entry: QueuedExecution, ended: Outcome): void {

@@ -4,8 +4,6 @@
 // execution. Paths are relative to the working directory, or absolute below it. A path that leads out of it, by `..` or by a link, is a
 // REPLSecurityError. Content is streamed in pieces; only `read` holds all of it in memory.
 
-import { randomBytes } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
 import type { Sandbox } from "../../environments/environment.ts";
 import { FileError, REPLSecurityError, WorkerLostError } from "../../errors.ts";
 import type { FileEntry, FileListing } from "../../protocol/files.ts";
@@ -15,7 +13,7 @@ import type { KeepAlive } from "../keep-alive.ts";
 import { FileJob, type FileAnswer } from "./file-job.ts";
 import { FileWatch } from "./file-watch.ts";
 import { toInnerPath } from "./file-path.ts";
-import { openHostFile } from "./host-file.ts";
+import { openHostFile, writeHostFile } from "./host-file.ts";
 import { Semaphore } from "../../util/async/semaphore.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 
@@ -127,24 +125,7 @@ export class Files {
 
   /** Copies a file to a path of the host. A file there is replaced only when the copy is complete. */
   async readTo(path: string, hostPath: string, options: FileRangeOptions = {}): Promise<{ readonly size: number }> {
-    const partial = `${hostPath}.${randomBytes(6).toString("hex")}.part`;
-    let size = 0;
-    try {
-      const file = await open(partial, "wx");
-      try {
-        for await (const chunk of this.#read(path, options, undefined)) {
-          await file.writeFile(chunk);
-          size += chunk.length;
-        }
-      } finally {
-        await file.close();
-      }
-      await rename(partial, hostPath);
-    } catch (error) {
-      await rm(partial, { force: true });
-      throw error;
-    }
-    return { size };
+    return { size: await writeHostFile(hostPath, this.#read(path, options, undefined)) };
   }
 
   /** The working directory, as code in the session sees it. */

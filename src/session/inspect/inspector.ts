@@ -7,7 +7,7 @@ import { InspectionError, WorkerLostError } from "../../errors.ts";
 import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { NamespaceSummary } from "../../protocol/sessions.ts";
-import type { Completions, InspectedVariable, Signature, VariableList } from "../../protocol/variables.ts";
+import type { Completions, InspectedVariable, Signature, SourceText, VariableList } from "../../protocol/variables.ts";
 import type * as WorkerAnswers from "../../protocol/worker/worker-answers.ts";
 import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import { Semaphore } from "../../util/async/semaphore.ts";
@@ -89,6 +89,13 @@ export class Inspector {
     const question: HostQuestion = { cmd: "signature", code, cursor: toCodePoints(code, cursor), timeoutMs };
     return this.#queryForked("find a signature", question, timeoutMs, async (data) =>
       (await parsers()).parseSignature(data),
+    );
+  }
+
+  source(name: string, options: LookOptions): Promise<SourceText | null> {
+    const timeoutMs = checkCode(name, name.length, options);
+    return this.#queryForked("find the source", { cmd: "source", name, timeoutMs }, timeoutMs, async (data) =>
+      (await parsers()).parseSource(data),
     );
   }
 

@@ -28,6 +28,8 @@ export interface KernelSettings {
   readonly sandboxOptions: SandboxOptions;
   /** Environment variables of the whole session. */
   readonly env: Readonly<Record<string, string>>;
+  /** Links in the working directory, by name: where they lead. */
+  readonly links: Readonly<Record<string, string>>;
   /** Relative to the working directory. Absent: the working directory itself. */
   readonly cwd: string | undefined;
   /** `sys.argv` of the session. Absent: as at a prompt. */
@@ -43,6 +45,12 @@ export interface KernelSettings {
 const RESTARTS = 3;
 /** Forking a large heap takes tens of milliseconds. */
 const FORK_LIMIT_MS = 5_000;
+/** Why code cannot start in a folder, by the name of Python's exception. */
+const WHY_NOT_THERE: Readonly<Record<string, (cwd: string) => string>> = {
+  FileNotFoundError: (cwd) => `there is no folder '${cwd}' in it. A folder of the host must be mounted`,
+  NotADirectoryError: (cwd) => `its cwd '${cwd}' is not a folder`,
+  PermissionError: (cwd) => `its cwd '${cwd}' may not be entered`,
+};
 const LOST: WorkerExit = { kind: "signal", signal: 9, reason: "timeout" };
 
 export class Kernels {
@@ -225,11 +233,14 @@ export class Kernels {
   }
 
   async #configure(): Promise<void> {
-    const { id, env, cwd, argv } = this.#settings;
-    if (cwd !== undefined || argv !== undefined || Object.keys(env).length > 0) {
-      const status = await this.#kernel.request({ cmd: "configure", env, cwd, argv });
+    const { id, env, links, cwd, argv } = this.#settings;
+    const hasAny = [env, links].some((entries) => Object.keys(entries).length > 0);
+    if (cwd !== undefined || argv !== undefined || hasAny) {
+      const status = await this.#kernel.request({ cmd: "configure", env, links, cwd, argv });
       if (status?.error !== undefined) {
-        throw new RangeError(`Cannot open session '${id}': ${status.error.value || status.error.name}`);
+        const { name, value } = status.error;
+        const why = cwd === undefined ? undefined : WHY_NOT_THERE[name]?.(cwd);
+        throw new RangeError(`Cannot open session '${id}': ${why ?? (value || name)}`);
       }
     }
     await this.#loadStdlib();

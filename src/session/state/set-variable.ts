@@ -10,6 +10,7 @@ import type { BulkSource } from "../../kernel/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { isWellFormed, type SetCommand } from "../../protocol/worker/host-messages.ts";
 import type { Interrupted } from "../kernels/interruptible.ts";
+import { describeReadProblem } from "../../util/files/file-problem.ts";
 import { isPythonName } from "../../util/python-name.ts";
 import { readChunks } from "../../util/bytes/read-chunks.ts";
 
@@ -153,10 +154,12 @@ async function openFile(
   range?: FileRange,
 ): Promise<OpenSetting> {
   // Non-blocking: opening a named pipe would otherwise wait for a writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw new Error(`'${path}' cannot be read: ${describeReadProblem(error)}`, { cause: error });
+  });
   try {
     const before = await file.stat();
-    if (!before.isFile()) throw new Error(`'${path}' is not a file`);
+    if (!before.isFile()) throw new Error(`'${path}' is ${before.isDirectory() ? "a folder" : "not a file"}`);
     const { offset: start, length: size } = range ?? { offset: 0, length: before.size };
     // Without a range to the end, not to the size, to notice a file that grew.
     const end = range === undefined ? Number.POSITIVE_INFINITY : start + size;

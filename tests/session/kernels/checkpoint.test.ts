@@ -109,7 +109,7 @@ describe("checkpoint() and rewind()", () => {
     expect(await valueOf(session, "x")).toBe("1");
   });
 
-  test("copy 500 MB of objects into 50 branches that share unchanged memory", async () => {
+  test("copy 500 MB of objects into 50 branches that share unchanged memory", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     await session.execute("block = bytearray(500 * 2**20); block[::4096] = b'x' * len(block[::4096])").result;
     const checkpoints = [];

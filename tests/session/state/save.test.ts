@@ -136,6 +136,19 @@ numbers = (n for n in range(3))`);
     );
   });
 
+  test("save() onto a folder names it, and leaves nothing behind", async () => {
+    await using session = await runtime.openSession();
+    const target = join(folder, "a-folder");
+    mkdirSync(target);
+    await expect(session.save(target)).rejects.toThrow(
+      `Cannot save to '${target}' in session '${session.id}': it is a folder. Name a file in it`,
+    );
+    expect(readdirSync(target)).toEqual([]);
+    await expect(runtime.loadSession(join(folder, "absent"))).rejects.toThrow(
+      `Cannot load '${join(folder, "absent")}': there is no such file`,
+    );
+  });
+
   test("save() runs in the order of the queue", async () => {
     await using session = await openWith("x = 0");
     const before = session.execute("import time; time.sleep(0.1); x = 1");
@@ -266,7 +279,7 @@ same = picky.data
 describe("large states", () => {
   const DIGEST = "digest = hashlib.sha256()\nfor row in rows: digest.update(row.encode())\ndigest.hexdigest()";
 
-  test("saving a list of many strings does not copy it in the worker", async () => {
+  test("saving a list of many strings does not copy it in the worker", { tags: "stress" }, async () => {
     await using session = await runtime.openSession({ limits: { memoryBytes: 400 * MIB } });
     await run(session, "rows = [str(n) * 100 for n in range(300_000)]\nimport hashlib");
     const digest = await run(session, DIGEST);
@@ -277,7 +290,7 @@ describe("large states", () => {
     rmSync(path);
   });
 
-  test("one string of 100 MB, and bytes of 100 MB", async () => {
+  test("one string of 100 MB, and bytes of 100 MB", { tags: "stress" }, async () => {
     await using session = await reopened("text = 'é' * 50_000_000\ndata = bytes(100_000_000)");
     expect(await run(session, "len(text), text[-1], len(data)")).toBe("(50000000, 'é', 100000000)");
   });
@@ -286,7 +299,7 @@ describe("large states", () => {
 describe.skipIf(!hasPackage("numpy"))(
   `numpy and pandas${hasPackage("numpy") ? "" : " (numpy is not installed)"}`,
   () => {
-    test("an array of 100 MB comes back writable, views included", async () => {
+    test("an array of 100 MB comes back writable, views included", { tags: "stress" }, async () => {
       await using session = await reopened(`
 import numpy as np
 big = np.arange(12_500_000, dtype=np.float64)
