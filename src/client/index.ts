@@ -1,7 +1,10 @@
 // rlm-runtime/client: the runtime of a server, for Node, browsers, Deno and Bun. Every public name, one by one.
 
+// Connecting: the runtime of a server.
 export { connectRuntime, type ConnectOptions } from "./connect.ts";
 export type { WebSocketConstructor, WebSocketLike } from "./net/web-socket.ts";
+
+// Data: as far as a client uses it.
 export type { Runtime, OneOffOptions, RuntimeShellOptions } from "../api/runtime.ts";
 export type {
   ForkOptions,
@@ -73,6 +76,8 @@ export type { RunInfo } from "../protocol/runs.ts";
 export type { Checkpoint, SessionInfo, StdlibListing } from "../protocol/sessions.ts";
 export type { TaskEvent, TaskInfo, TaskResult, TaskStatus } from "../protocol/tasks.ts";
 export type { Completions, InspectedVariable, Signature, Variable, VariableList } from "../protocol/variables.ts";
+
+// Errors: the classes of `rlm-runtime`.
 export {
   BackendConnectionError,
   CapabilityMissingError,

@@ -150,6 +150,7 @@ import {
 import { executionId, runId, sessionId, taskId } from "./id-schemas.ts";
 import type { ExecutionId, RunId, SessionId, TaskId } from "./ids.ts";
 
+// Types: the data, and what a schema is.
 export type {
   Schema,
   SchemaError,
@@ -213,6 +214,7 @@ export type {
 } from "./variables.ts";
 export type { ExecutionId, RunId, SessionId, TaskId } from "./ids.ts";
 
+// Schemas: one for each type of data.
 /** Checks a BackgroundDelta. */
 export const backgroundDeltaSchema: Schema<BackgroundDelta> = backgroundDelta;
 /** Checks a CallEnd. */

@@ -17,6 +17,14 @@ const callId = z.string().describe("The id of the call, the same at its start an
 const durationMs = z.number().describe("How long it took");
 const model = z.string().describe("The name of the model");
 const query = z.string().describe("The question");
+const batch = z
+  .object({
+    id: z.string().describe("The batch within its node"),
+    ordinal: z.int().describe("The number in the batch, from 1"),
+    size: z.int().describe("How many the batch has"),
+  })
+  .exactOptional()
+  .describe("Where code asked for several at once. Absent: it asked for one");
 
 const runStart = z.object({
   ...runEventFields,
@@ -41,10 +49,12 @@ const nodeStart = z.object({
         name: z.string().describe("The variable"),
         kind: z.string().describe("What it holds"),
         bytes: z.number().describe("Its size"),
+        files: z.number().exactOptional().describe("How many files it has, if it holds files"),
       }),
     )
     .describe("The material of the node"),
   isDegraded: z.boolean().describe("Too deep for a session of its own: it is a single model call"),
+  batch,
 });
 
 const stepFields = { ...nodeEventFields, step: z.number().describe("The number of the step in its node") };
@@ -64,9 +74,11 @@ export const modelCallStart = z
     messages: z
       .array(z.object({ role: z.string().describe("Who says it"), content: z.string().describe("Its text") }))
       .describe("The conversation"),
+    batch,
   })
   .describe("A model is called");
 export type ModelCallStart = Shape<typeof modelCallStart>;
+export type Batch = NonNullable<ModelCallStart["batch"]>;
 
 const modelCallDelta = z.object({
   ...nodeEventFields,
@@ -74,6 +86,16 @@ const modelCallDelta = z.object({
   callId,
   text: z.string().describe("What was added"),
   kind: z.enum(["text", "reasoning"]).describe("Whether it is part of the answer"),
+});
+
+const modelCallWait = z.object({
+  ...nodeEventFields,
+  type: z.literal("model-call-wait"),
+  callId,
+  fault: z.string().describe("Why the call waits, such as `rate-limit`, `server`, `connection` or `timeout`"),
+  delayMs: z.number().describe("How long until the next attempt"),
+  attempts: z.int().describe("Attempts so far. What they answered is void. 0: the provider asked to wait before"),
+  error: z.string().nullable().describe("Why the last attempt failed. Null: there was none"),
 });
 
 export const modelCallEnd = z
@@ -113,6 +135,7 @@ export const runEvent = z
     z.object({ ...stepFields, type: z.literal("step-start") }),
     modelCallStart,
     modelCallDelta,
+    modelCallWait,
     modelCallEnd,
     z.object({ ...stepFields, type: z.literal("code-start"), code: z.string().describe("The code that runs") }),
     z.object({

@@ -81,6 +81,10 @@ export const runInfo = z
     endedAt: z.iso.datetime().nullable().describe("Null: it is running, or broke"),
     wallMs: z.number().nullable().describe("Time from the beginning to the end. Null: it is running, or broke"),
     usage: modelUsage.nullable().describe("In total. Null: it is running, or broke"),
+    notRecorded: z
+      .string()
+      .exactOptional()
+      .describe("Why it is not recorded, or only in part. Absent: its record is complete so far"),
   })
   .meta({ id: "RunInfo", description: "A run: what it was asked, and its state" });
 export type RunInfo = Shape<typeof runInfo>;

@@ -40,7 +40,7 @@ export class Node {
     const { id, grant, parentId, schema } = options;
     // The schema of a child comes from code, and so may its regular expressions.
     this.#answer = new Answer(schema, { patterns: parentId === null && run.settings.patterns });
-    const timeLimit = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs);
+    const timeLimit = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs, run.clock);
     const signal = timeLimit === undefined ? options.signal : AbortSignal.any([options.signal, timeLimit.work]);
     const settings = { ...options, signal };
     this.#run = run;

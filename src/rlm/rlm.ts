@@ -1,6 +1,7 @@
 // The orchestrator: a backend, models, limits and tools, set up once. Each question is a run.
 
 import type { Backend, ModelPrice } from "../backends/backend.ts";
+import { systemClock, type Clock } from "../backends/dispatch/clock.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
 import type { LanguageModel } from "../backends/providers/language-model.ts";
 import type { CallHandler } from "../api/local.ts";
@@ -60,6 +61,8 @@ export interface RLMOptions {
   /** For one block of code. Default: 120 s. */
   readonly cellTimeoutMs?: number;
   readonly dispatcher?: DispatcherOptions;
+  /** For the limits on time. Default: the system's. */
+  readonly clock?: Clock;
 }
 
 export interface RunRequest {
@@ -196,7 +199,7 @@ export class RLM {
       models: this.#models,
       onEvent: (event) => this.#ports.onEvent(id, event),
       cache: cache ? this.#ports.cache : undefined,
-      now: () => Date.now(),
+      clock: this.#options.clock ?? systemClock,
       openSession: this.#ports.openSession,
     });
     this.#ports.onRun(run, context, this.#models.secrets);

@@ -1,7 +1,9 @@
 // What the nodes of a run share, and what a node is made of.
 
+import type { Clock } from "../backends/dispatch/clock.ts";
 import type { RLMError } from "../errors.ts";
 import type { RunId } from "../protocol/ids.ts";
+import type { Batch } from "../protocol/run-events.ts";
 import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { CallHandler } from "../api/local.ts";
 import type { Session } from "../session/session.ts";
@@ -56,6 +58,8 @@ export interface NodeSettings {
   readonly account: Account;
   /** Limits of this node and its descendants. Undefined: only those of the run. */
   readonly grant?: LedgerLimits | undefined;
+  /** Its position among the nodes that code asked for at once. Undefined: it is a single one. */
+  readonly batch?: Batch | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -79,6 +83,7 @@ export interface RunContext {
   readonly modelCalls: ModelCalls;
   readonly toolCalls: ToolCalls;
   readonly concurrency: Concurrency;
+  readonly clock: Clock;
   /** For calls that finish a run. */
   readonly finishingSignal: AbortSignal;
   readonly openSession: (onCall: CallHandler) => Promise<Session>;
@@ -90,12 +95,18 @@ export interface RunContext {
 /** Emits the start and the end of a node. */
 export async function reportNode(
   run: RunContext,
-  node: Pick<NodeSettings, "id" | "parentId" | "depth" | "query" | "model" | "context" | "account">,
+  node: Pick<NodeSettings, "id" | "parentId" | "depth" | "query" | "model" | "context" | "account" | "batch">,
   solve: () => Promise<NodeOutcome>,
 ): Promise<NodeOutcome> {
-  const { id: nodeId, parentId, depth, query, model, account } = node;
-  const context = node.context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
-  run.events.emit({ type: "node-start", nodeId, parentId, depth, query, model, context, isDegraded: false });
+  const { id: nodeId, parentId, depth, query, model, account, batch } = node;
+  const context = node.context.map(({ name, kind, bytes, value }) => ({
+    name,
+    kind,
+    bytes,
+    ...(Array.isArray(value) && { files: value.length }),
+  }));
+  const facts = { parentId, depth, query, model, context, isDegraded: false, ...(batch !== undefined && { batch }) };
+  run.events.emit({ type: "node-start", nodeId, ...facts });
   const outcome = await solve();
   const { status, stopReason, answer } = outcome;
   run.events.emit({ type: "node-end", nodeId, status, stopReason, answer, usage: account.used() });

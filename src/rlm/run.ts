@@ -4,6 +4,7 @@
 // call and every session of the tree.
 
 import { TokenBudgetExhausted, ToolBudgetExhausted, type RLMError } from "../errors.ts";
+import type { Clock } from "../backends/dispatch/clock.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { NodeId, RunResult } from "../protocol/runs.ts";
@@ -26,7 +27,8 @@ export interface RunPorts {
   /** Receives every event in order. Must not throw. */
   readonly onEvent: (event: RunEvent) => void;
   readonly cache: CallCache | undefined;
-  readonly now: () => number;
+  /** Time limits follow it. Events carry the time of day. */
+  readonly clock: Clock;
   readonly openSession: RunContext["openSession"];
 }
 
@@ -41,12 +43,14 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly toolCalls: ToolCalls;
   readonly concurrency = new Concurrency(MAX_NODES_PER_DEPTH);
   readonly openSession: RunPorts["openSession"];
+  /** Why it is not recorded, or only in part. Set by whoever records it. */
+  notRecorded: string | undefined;
   readonly #ledger: Ledger;
   readonly #log = new EventLog();
   /** Aborts everything but finishing. */
   readonly #work = new AbortController();
   readonly #finishing = new AbortController();
-  readonly #now: () => number;
+  readonly clock: Clock;
   readonly #beganAt: number;
   #startedAt: number;
   #end: Extract<RunEvent, { readonly type: "run-end" }> | undefined;
@@ -55,14 +59,14 @@ export class Run implements AsyncIterable<RunEvent> {
   #failure: RLMError | undefined;
 
   constructor(settings: RunSettings, ports: RunPorts) {
-    const { models, onEvent, cache, now, openSession } = ports;
+    const { models, onEvent, cache, clock, openSession } = ports;
     this.id = settings.id;
     this.#settings = settings;
     this.openSession = openSession;
-    this.#now = now;
-    this.#beganAt = now();
-    this.#startedAt = this.#beganAt;
-    this.events = new EventEmitter(settings.id, now, (event) => {
+    this.clock = clock;
+    this.#beganAt = clock.now();
+    this.#startedAt = Date.now();
+    this.events = new EventEmitter(settings.id, Date.now, (event) => {
       if (event.type === "run-start") this.#startedAt = event.time;
       if (event.type === "run-end") this.#end = event;
       onEvent(event);
@@ -73,7 +77,10 @@ export class Run implements AsyncIterable<RunEvent> {
     this.toolCalls = new ToolCalls(events, (limit) => {
       if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#work.abort(limit);
     });
-    this.#ledger = new Ledger(settings.limits, { now, onLimit: (notice) => events.emit(notice) });
+    this.#ledger = new Ledger(settings.limits, {
+      now: () => Math.floor(clock.now()),
+      onLimit: (notice) => events.emit(notice),
+    });
     this.result = this.#solve();
     this.result.catch(() => {}); // a result that nobody awaits must not end the process
   }
@@ -141,7 +148,7 @@ export class Run implements AsyncIterable<RunEvent> {
     const { query, model, subModel, limits, maxDepth, signal } = this.settings;
     const stopListening = onAbort(signal, () => this.cancel());
     if (signal?.aborted === true) this.cancel();
-    const time = limits.wallMs === undefined ? undefined : new TimeLimit(ROOT, limits.wallMs);
+    const time = limits.wallMs === undefined ? undefined : new TimeLimit(ROOT, limits.wallMs, this.clock);
     onAbort(time?.work, () => this.#work.abort(time?.work.reason));
     onAbort(time?.finishing, () => this.#finishing.abort(time?.finishing.reason));
     try {
@@ -193,7 +200,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   #toResult(outcome: NodeOutcome): RunResult {
     const { status, stopReason, answer, data, why } = this.#failure === undefined ? outcome : toFailed(this.#failure);
-    const usage = { ...this.#ledger.usage(), wallMs: this.#now() - this.#beganAt };
+    const usage = { ...this.#ledger.usage(), wallMs: Math.round(this.clock.now() - this.#beganAt) };
     return { runId: this.id, status, stopReason, answer, ...(data !== undefined && { data }), why, usage };
   }
 }

@@ -7,6 +7,7 @@ import { listRuns as listRecorded } from "../store/runs/recorded-runs.ts";
 import { readRun, type RecordedRun } from "../store/runs/run-log-reader.ts";
 import type { Run } from "../rlm/run.ts";
 import type { Page, PageOptions } from "../api/page.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 import { toPage, type Position } from "./page.ts";
 import type { RunSummary } from "../store/runs/run-folder.ts";
 
@@ -62,7 +63,8 @@ function describeLive(run: Run): RunView {
   const { id, startedAt, endedAt, settings } = run;
   const { query, model, subModel } = settings;
   const { outcome: result } = run;
-  const about = { id, query: query.slice(0, MAX_QUERY), model, subModel, startedAt: toTime(startedAt) };
+  const unrecorded = omitUndefined({ notRecorded: run.notRecorded });
+  const about = { id, query: query.slice(0, MAX_QUERY), model, subModel, startedAt: toTime(startedAt), ...unrecorded };
   if (endedAt === undefined || result === undefined) {
     return { ...about, status: "running", stopReason: null, endedAt: null, wallMs: null, usage: null, result: null };
   }

@@ -82,7 +82,7 @@ describe("an execution", () => {
     expect(fake.requests.map(toLine).slice(1)).toEqual(Array(2).fill("GET /v1/executions/x1?waitMs=30000"));
   });
 
-  test("continues wherever its connection is cut, with no event lost or repeated", async () => {
+  test("continues wherever its connection is cut, with no event lost or repeated", { tags: "stress" }, async () => {
     const whole = Buffer.from(
       `: still here\n\n${EVENTS.map((event, index) => toMessage(`p${index}`, event)).join("")}`,
     );

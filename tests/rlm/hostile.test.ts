@@ -201,7 +201,7 @@ describe("code", () => {
     expect(result.answer).toBe("material");
   });
 
-  test("that prints endlessly is shown truncated, and the rest is in _out", async () => {
+  test("that prints endlessly is shown truncated, and the rest is in _out", { tags: "stress" }, async () => {
     const { result, observations } = await run([
       code("for i in range(1_000_000): print('line', i, 'x' * 90)"),
       code("o = _out[1]; FINAL([len(o), o[:6], _out.keys() == {1}])"),
@@ -258,7 +258,7 @@ attempt('budget', extra=1)
     expect(result.data).toEqual(ours.concat("ValueError", error, "ok", error, "ValueError", error, "ok"));
   });
 
-  test("makes 10,000 calls at once", async () => {
+  test("makes 10,000 calls at once", { tags: "stress" }, async () => {
     const script: ScriptFunction = (request) => {
       if (request.model === "sub") return "a";
       return stepOf(request) > 0
@@ -289,7 +289,7 @@ attempt('budget', extra=1)
   });
 });
 
-test("a context of 200 MB is loaded, described and searched", async () => {
+test("a context of 200 MB is loaded, described and searched", { tags: "stress" }, async () => {
   const context = `${"0123456789abcde\n".repeat(13_000_000)}needle`;
   const { result } = await run([code("FINAL([len(context), context.find('needle')])")], { context });
   expect(result.data).toEqual([208_000_006, 208_000_000]);
@@ -317,7 +317,7 @@ describe("recursion", () => {
     expect(Object.keys(result.usage.byNode)).toHaveLength(31);
   });
 
-  test("with 150 parallel children completes, though there are fewer sessions", async () => {
+  test("with 150 parallel children completes, though there are fewer sessions", { tags: "stress" }, async () => {
     const script: ScriptFunction = (request) => {
       if (questionOf(request) === "child") return code("FINAL(context)");
       return stepOf(request) > 0

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineTool, type RLM, type RLMOptions, type RunEvent, type Runtime } from "../internals.ts";
 import { z } from "zod";
+import { ManualClock } from "../backends/dispatch/manual-clock.ts";
 import { openTestRuntime } from "../open.ts";
 import { code, scripted, type Script } from "./scripting.ts";
 
@@ -245,8 +246,13 @@ describe("limits", () => {
 
   test("on time end running code, and the run has an answer", async () => {
     const script: Script = ({ messages }) =>
-      (messages.at(-1)?.content ?? "").includes("has to end here") ? "in time" : code("while True: pass");
-    const result = await ask(script, { limits: { wallMs: 10_000 } }).run({ query: "?" }).result;
+      (messages.at(-1)?.content ?? "").includes("has to end here")
+        ? "in time"
+        : code("print('on', flush=True)\nwhile True: pass");
+    const clock = new ManualClock();
+    const run = ask(script, { limits: { wallMs: 10_000 }, clock }).run({ query: "?" });
+    for await (const { type } of run) if (type === "output-delta") await clock.goTo(9_000);
+    const result = await run.result;
     expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
   });
 });

@@ -50,10 +50,18 @@ export interface Watched {
   readonly observations: readonly string[];
 }
 
-export async function watch(rlm: RLM, request: Partial<RunRequest> = {}): Promise<Watched> {
+/** `onEvent` is called for each event before the next one is read. */
+export async function watch(
+  rlm: RLM,
+  request: Partial<RunRequest> = {},
+  onEvent: (event: RunEvent, events: readonly RunEvent[]) => unknown = () => {},
+): Promise<Watched> {
   const run = rlm.run({ query: "?", ...request });
   const events: RunEvent[] = [];
-  for await (const event of run) events.push(event);
+  for await (const event of run) {
+    events.push(event);
+    await onEvent(event, events);
+  }
   const observations = events.flatMap((event) =>
     event.type === "step-end" && event.nodeId === "n0" ? [event.observation] : [],
   );

@@ -23,7 +23,10 @@ export type CallPart =
       readonly delayMs: number;
       /** Of all attempts so far. */
       readonly usage: ModelUsage;
-    };
+      readonly attempts: number;
+    }
+  /** The next attempt waits: the provider asked to leave its model alone for so long. */
+  | { readonly type: "pause"; readonly delayMs: number; readonly attempts: number };
 
 export interface CallOptions {
   readonly signal: AbortSignal;

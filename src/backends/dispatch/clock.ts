@@ -1,6 +1,7 @@
 // The clock as a parameter, so that tests need not wait.
 
 import { onAbort } from "../../util/async/on-abort.ts";
+import { PausableTimer } from "../../util/async/pausable-timer.ts";
 
 export interface Clock {
   /** Monotonic milliseconds. */
@@ -12,8 +13,8 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(ms, listener) {
-    const timer = setTimeout(listener, ms);
-    return () => clearTimeout(timer);
+    const timer = new PausableTimer(ms, listener);
+    return () => timer.stop();
   },
 };
 

@@ -62,7 +62,8 @@ export class Dispatcher {
     let waitedMs = 0;
     try {
       for (;;) {
-        this.#checkPause(backend.name, lane);
+        const pausedMs = this.#checkPause(backend.name, lane);
+        if (pausedMs > 0) await options.onPart?.({ type: "pause", delayMs: pausedMs, attempts: totals.attempts });
         const release =
           this.#slots.tryAcquire(lane, ticket, options.signal) ??
           (await this.#slots.acquire(lane, ticket, options.signal));
@@ -78,7 +79,7 @@ export class Dispatcher {
         }
         const delayMs = this.#delayBefore(totals.attempts + 1, error, waitedMs);
         if (delayMs === null || !isRetryable(error)) return { ok: false, error: errorOf(error, options), ...totals };
-        await options.onPart?.({ type: "retry", error, delayMs, usage: totals.usage });
+        await options.onPart?.({ type: "retry", error, delayMs, ...totals });
         await sleep(delayMs, options.signal, this.#clock);
         waitedMs += delayMs;
       }
@@ -95,10 +96,10 @@ export class Dispatcher {
     return waitedMs + delayMs > this.#maxWaitMs ? null : delayMs;
   }
 
-  /** Fails at once where the pause is longer than a call may wait. */
-  #checkPause(backend: string, lane: string): void {
+  /** How long the model is paused. Fails at once where that is longer than a call may wait. */
+  #checkPause(backend: string, lane: string): number {
     const retryAfterMs = Math.ceil(this.#slots.pauseOf(lane));
-    if (retryAfterMs <= this.#maxWaitMs) return;
+    if (retryAfterMs <= this.#maxWaitMs) return retryAfterMs;
     const why = `too many requests: it wants to be left alone for another ${Math.ceil(retryAfterMs / 1000)} s`;
     throw new BackendConnectionError({ backend, fault: "rate-limit", why, status: 429, retryable: true, retryAfterMs });
   }

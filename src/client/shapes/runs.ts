@@ -71,6 +71,7 @@ const info = {
   endedAt: nullable(string),
   wallMs: nullable(number),
   usage: nullable(modelUsage),
+  notRecorded: optional(string),
 };
 export const runInfo: Check<RunInfo> = object<RunInfo>(info);
 
@@ -88,6 +89,7 @@ export const run: Check<RunView> = object<RunView>({
 const base = { runId: string, seq: number, time: number };
 const node = { ...base, nodeId: string };
 const step = { ...node, step: number };
+const batch = optional(object({ id: string, ordinal: number, size: number }));
 const limit = object({ ...node, axis, used: number, limit: number });
 export const runEvent = variants<RunEvent>("type", {
   "run-start": object({
@@ -104,8 +106,9 @@ export const runEvent = variants<RunEvent>("type", {
     depth: number,
     query: string,
     model: string,
-    context: array(object({ name: string, kind: string, bytes: number })),
+    context: array(object({ name: string, kind: string, bytes: number, files: optional(number) })),
     isDegraded: boolean,
+    batch,
   }),
   "step-start": object(step),
   "model-call-start": object({
@@ -117,8 +120,17 @@ export const runEvent = variants<RunEvent>("type", {
     model: string,
     requestHash: string,
     messages: array(object({ role: string, content: string })),
+    batch,
   }),
   "model-call-delta": object({ ...node, callId: string, text: string, kind: oneOf("text", "reasoning") }),
+  "model-call-wait": object({
+    ...node,
+    callId: string,
+    fault: string,
+    delayMs: number,
+    attempts: number,
+    error: nullable(string),
+  }),
   "model-call-end": object({
     ...node,
     callId: string,

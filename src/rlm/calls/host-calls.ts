@@ -5,6 +5,7 @@
 
 import { MaxDepthExceeded } from "../../errors.ts";
 import type { HostCall } from "../../api/local.ts";
+import type { Batch } from "../../protocol/run-events.ts";
 import type { LedgerLimits, StopReason } from "../../protocol/runs.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
@@ -25,6 +26,7 @@ export class HostCalls {
   readonly #nextPosition: QueryOptions["nextPosition"];
   readonly #open = new Set<Promise<unknown>>();
   readonly #ended = new AbortController();
+  #batches = 0;
   #joined: { readonly signal: AbortSignal; readonly all: AbortSignal; readonly unlisten: () => void } | undefined;
 
   constructor(run: RunContext, settings: NodeSettings, answer: Answer, nextPosition: QueryOptions["nextPosition"]) {
@@ -59,9 +61,11 @@ export class HostCalls {
     const { id: nodeId, account, tools } = this.#settings;
     switch (call.name) {
       case "llm_query":
-        return (await this.#query(call, joined)).map(toCompact);
-      case "rlm_query":
-        return Promise.all(call.tasks.map((task) => this.#delegate(task, joined)));
+        return (await this.#query(call, joined, this.#nextBatch(call.prompts.length))).map(toCompact);
+      case "rlm_query": {
+        const batchOf = this.#nextBatch(call.tasks.length);
+        return Promise.all(call.tasks.map((task, at) => this.#delegate(task, joined, batchOf(at))));
+      }
       case "tool":
         return this.#run.toolCalls.call({ nodeId, account, tools, tool: call.tool, args: call.args, signal: joined });
       case "budget":
@@ -86,6 +90,7 @@ export class HostCalls {
   #query(
     { prompts, model, system, schema, max_tokens }: Queries,
     signal: AbortSignal,
+    batchOf: (at: number) => Batch | undefined,
   ): ReturnType<typeof answerQueries> {
     const { id: nodeId, account } = this.#settings;
     const queries = prompts.map((prompt) => ({ prompt, model, system, schema, max_tokens }));
@@ -94,28 +99,42 @@ export class HostCalls {
       defaultModel: this.#run.settings.subModel,
       nodeId,
       account,
+      batchOf,
       nextPosition: this.#nextPosition,
       signal,
     });
   }
 
+  /** The positions of so many that are asked at once. None for a single one. */
+  #nextBatch(size: number): (at: number) => Batch | undefined {
+    if (size === 1) return () => undefined;
+    this.#batches += 1;
+    const id = `b${this.#batches}`;
+    return (at) => ({ id, ordinal: at + 1, size });
+  }
+
   /** Errors are part of the result. Beyond the maximal depth it is a query without a session. */
-  async #delegate(task: Task, signal: AbortSignal): Promise<unknown> {
+  async #delegate(task: Task, signal: AbortSignal, batch: Batch | undefined): Promise<unknown> {
     const { depth } = this.#settings;
     const { maxDepth, onLimit } = this.#run.settings;
     try {
       if (depth + 1 <= maxDepth)
-        return await this.#run.concurrency.run(depth + 1, signal, () => this.#runChild(task, signal));
+        return await this.#run.concurrency.run(depth + 1, signal, () => this.#runChild(task, signal, batch));
       if (onLimit === "throw") this.#run.fail(new MaxDepthExceeded({ depth: depth + 1, limit: maxDepth }));
       const material = task.context === null || task.context === undefined ? "" : `\n\n${toText(task.context)}`;
-      const [answer] = await this.#query({ prompts: [`${task.task}${material}`], schema: task.schema }, signal);
+      const prompts = [`${task.task}${material}`];
+      const [answer] = await this.#query({ prompts, schema: task.schema }, signal, () => batch);
       return { ...answer, degraded: true };
     } catch (error) {
       return toFailure(error);
     }
   }
 
-  async #runChild({ task, context, schema, tools: granted, budget }: Task, signal: AbortSignal): Promise<unknown> {
+  async #runChild(
+    { task, context, schema, tools: granted, budget }: Task,
+    signal: AbortSignal,
+    batch: Batch | undefined,
+  ): Promise<unknown> {
     const { depth, account, id, tools } = this.#settings;
     const child = this.#run.createNode({
       parentId: id,
@@ -127,6 +146,7 @@ export class HostCalls {
       model: this.#run.settings.childModel,
       parent: account,
       grant: toGrant(budget),
+      batch,
       signal,
     });
     const { status, answer, data, why, stopReason } = await child.solve();

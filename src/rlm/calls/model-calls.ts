@@ -26,6 +26,8 @@ export interface ModelCall extends CallPosition {
   readonly nodeId: NodeId;
   readonly account: Account;
   readonly purpose: ModelCallStart["purpose"];
+  /** Absent: it is not one of several. */
+  readonly batch?: ModelCallStart["batch"] | undefined;
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly maxTokens?: number | undefined;
@@ -66,6 +68,8 @@ const DEFAULT_MAX_TOKENS: Readonly<Record<ModelCall["purpose"], number>> = {
 };
 /** Calls that may use what is kept for finishing. */
 const LAST_CALLS: ReadonlySet<ModelCall["purpose"]> = new Set(["extract", "direct"]);
+/** Why a call waits before its first attempt. */
+const PAUSED = { fault: "rate-limit", message: null } as const;
 const SHORT_ANSWER_TOKENS = 256;
 /** A last answer may be shorter than that, rather than none. */
 const LEAST_ANSWER_TOKENS = 32;
@@ -89,7 +93,7 @@ export class ModelCalls {
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */
   async call(call: ModelCall): Promise<Reply> {
     call.signal.throwIfAborted();
-    const { nodeId, model, messages, step, ordinal, purpose } = call;
+    const { nodeId, model, messages, step, ordinal, purpose, batch } = call;
     const request = { ...toRequest(call), ...this.#commonSettings };
     const requestHash = hashOf(request);
     this.#calls += 1;
@@ -107,6 +111,7 @@ export class ModelCalls {
       model,
       requestHash,
       messages,
+      ...(batch !== undefined && { batch }),
     });
     const end = (reply: Partial<Reply>, error: string | null): void =>
       this.#events.emit({
@@ -219,7 +224,12 @@ export class ModelCalls {
   }
 
   #onPart({ call, callId }: OpenCall, part: CallPart, charged: ChargedCall): "cut" | undefined | Promise<undefined> {
-    if (part.type === "retry") {
+    if (part.type === "retry" || part.type === "pause") {
+      const { nodeId } = call;
+      const { delayMs, attempts } = part;
+      const { fault, message } = part.type === "retry" ? part.error : PAUSED;
+      this.#events.emit({ type: "model-call-wait", nodeId, callId, fault, delayMs, attempts, error: message });
+      if (part.type === "pause") return undefined;
       call.onRetry?.();
       return charged.retry(part.usage);
     }

@@ -8,7 +8,7 @@ import { compileSchema, parseAnswer, type Checked } from "../reply/answer-schema
 import type { Query } from "../../protocol/worker/call-arguments.ts";
 import type { CallPosition, ModelCall, ModelCalls, Reply } from "./model-calls.ts";
 
-export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "signal"> {
+export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "signal" | "batch"> {
   readonly modelCalls: ModelCalls;
   /** For queries that name no model. */
   readonly defaultModel: string;
@@ -16,6 +16,8 @@ export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "si
   readonly purpose?: ModelCall["purpose"];
   /** Whether regular expressions of the schema are tried on the answer. Default: false, since code wrote the schema. */
   readonly patterns?: boolean;
+  /** The position of each query among several. */
+  readonly batchOf?: (at: number) => ModelCall["batch"];
   readonly nextPosition: () => CallPosition;
 }
 
@@ -36,7 +38,8 @@ interface QueryReply {
 const MAX_CORRECTIONS = 2;
 
 export function answerQueries(queries: readonly Query[], options: QueryOptions): Promise<QueryReply[]> {
-  return Promise.all(queries.map((query) => answerQuery(query, options)));
+  const { batchOf = () => undefined } = options;
+  return Promise.all(queries.map((query, at) => answerQuery(query, { ...options, batch: batchOf(at) })));
 }
 
 async function answerQuery(query: Query, options: QueryOptions): Promise<QueryReply> {
@@ -72,7 +75,7 @@ export async function askModel(
 }
 
 function callModel(query: Query, messages: readonly ChatMessage[], options: QueryOptions): Promise<Reply> {
-  const { modelCalls, defaultModel, purpose = "query", nodeId, account, signal, nextPosition } = options;
+  const { modelCalls, defaultModel, purpose = "query", nodeId, account, batch, signal, nextPosition } = options;
   const { step, ordinal } = nextPosition();
   return modelCalls.call({
     nodeId,
@@ -80,6 +83,7 @@ function callModel(query: Query, messages: readonly ChatMessage[], options: Quer
     step,
     ordinal,
     purpose,
+    batch,
     model: query.model ?? defaultModel,
     messages,
     maxTokens: query.max_tokens ?? undefined,

@@ -6,7 +6,7 @@ import { outputForUsd, worstCostUsd } from "../../backends/prices.ts";
 import type { LedgerAxis, LedgerLimits, NodeId } from "../../protocol/runs.ts";
 import { NO_USAGE, toNanoUsd, toReservedNanoUsd, toUsd, type ModelUsage } from "../../protocol/usage.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import type { LimitChain, Standing } from "./limit-chain.ts";
+import type { LimitChain, Obstacle, Standing } from "./limit-chain.ts";
 import { Limit, type LimitedUsage, type LimitOptions } from "./limit.ts";
 import type { UsageTotals } from "./usage-totals.ts";
 import type { WaitQueue } from "./wait-queue.ts";
@@ -89,6 +89,13 @@ export class Account {
 
   /** Like `reserve`, but waits while calls in flight may give back what is missing. */
   async reserveWhenFree(most: MaxUsage, options: ReserveOptions = {}): Promise<Reservation> {
+    const outcome = await this.#reserveOrObstacle(most, options);
+    if ("refuse" in outcome) throw outcome.refuse();
+    return outcome;
+  }
+
+  /** Resolves to a permanent obstacle without reporting it: the caller may ask for less. */
+  async #reserveOrObstacle(most: MaxUsage, options: ReserveOptions): Promise<Reservation | Obstacle> {
     const { finishing = false, model, signal } = options;
     signal?.throwIfAborted();
     const held = this.#toHeld(most, model);
@@ -96,7 +103,11 @@ export class Account {
     return this.#holdWhenFree(held, finishing, signal);
   }
 
-  #holdWhenFree(held: LimitedUsage, finishing: boolean, signal: AbortSignal | undefined): Promise<Reservation> {
+  #holdWhenFree(
+    held: LimitedUsage,
+    finishing: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Reservation | Obstacle> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         leaveQueue();
@@ -110,8 +121,7 @@ export class Account {
         const obstacle = this.#limits.obstacle(held, finishing);
         if (obstacle?.isTemporary === true) return false;
         end();
-        if (obstacle === undefined) resolve(this.#hold(held));
-        else reject(obstacle.refuse());
+        resolve(obstacle ?? this.#hold(held));
         return true;
       };
       const leaveQueue = this.#shared.queue.add({ attempt, usage: held, group: finishing ? held : this });
@@ -127,15 +137,12 @@ export class Account {
   async reserveCall(request: CallRequest, options: ReserveOptions = {}): Promise<ReservedCall> {
     const { model } = request;
     for (let maxTokens = this.#capTokens(request, options); ;) {
-      try {
-        const reservation = await this.reserveWhenFree(maxUsageOf(request, maxTokens), { ...options, model });
-        return { reservation, maxTokens };
-      } catch (error) {
-        // While it waited, other calls used more than they had reserved.
-        const next = this.#capTokens(request, options);
-        if (next >= maxTokens) throw error;
-        maxTokens = next;
-      }
+      const outcome = await this.#reserveOrObstacle(maxUsageOf(request, maxTokens), { ...options, model });
+      if (!("refuse" in outcome)) return { reservation: outcome, maxTokens };
+      // While it waited, other calls spent a part of what was left when it asked.
+      const next = this.#capTokens(request, options);
+      if (next >= maxTokens) throw outcome.refuse();
+      maxTokens = next;
     }
   }
 

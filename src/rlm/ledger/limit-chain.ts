@@ -11,7 +11,7 @@ export interface Standing {
   readonly left: number;
 }
 
-interface Obstacle {
+export interface Obstacle {
   /** It passes when calls in flight give back what they hold. */
   readonly isTemporary: boolean;
   /** Reports the limit as reached. */

@@ -1,6 +1,6 @@
 // The time limit of a run or of a grant: work ends early enough to leave a share of the time for finishing.
 
-import { PausableTimer } from "../../util/async/pausable-timer.ts";
+import type { Clock } from "../../backends/dispatch/clock.ts";
 import type { NodeId } from "../../protocol/runs.ts";
 import { toExhausted } from "./limit-reached.ts";
 
@@ -10,14 +10,14 @@ export const FINISHING_SHARE = 0.1;
 export class TimeLimit {
   readonly #work = new AbortController();
   readonly #finishing = new AbortController();
-  readonly #timers: readonly PausableTimer[];
+  readonly #cancelTimers: readonly (() => void)[];
 
   /** Starts at once; `stop` must be called. */
-  constructor(ownerId: NodeId, wallMs: number) {
+  constructor(ownerId: NodeId, wallMs: number, clock: Clock) {
     const workMs = wallMs * (1 - FINISHING_SHARE);
-    this.#timers = [
-      new PausableTimer(workMs, () => this.#work.abort(toExhausted("wallMs", ownerId, workMs, wallMs))),
-      new PausableTimer(wallMs, () => this.#finishing.abort(new Error("the time is over"))),
+    this.#cancelTimers = [
+      clock.after(workMs, () => this.#work.abort(toExhausted("wallMs", ownerId, workMs, wallMs))),
+      clock.after(wallMs, () => this.#finishing.abort(new Error("the time is over"))),
     ];
   }
 
@@ -31,6 +31,6 @@ export class TimeLimit {
   }
 
   stop(): void {
-    for (const timer of this.#timers) timer.stop();
+    for (const cancel of this.#cancelTimers) cancel();
   }
 }

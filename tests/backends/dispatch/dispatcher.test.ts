@@ -211,6 +211,28 @@ describe("Retry-After", () => {
     expect(clock.due).toEqual([]);
   });
 
+  test("is reported by calls that begin meanwhile, and by no other", async () => {
+    const clock = new ManualClock();
+    const dispatcher = new Dispatcher({ clock, random: () => 0 });
+    const backend = new ScriptedBackend([rateLimited, "answer"]);
+    const heard: unknown[] = [];
+    const call = (who: string, model = "busy") => {
+      const onPart = (part: CallPart): void => {
+        if (part.type === "retry" || part.type === "pause") heard.push([who, part.type, part.delayMs, part.attempts]);
+      };
+      return dispatcher.call(backend, aRequest({ model }), { signal: never, onPart });
+    };
+    const first = call("first");
+    await clock.goTo(2000);
+    const others = [call("second"), call("third", "free")];
+    await clock.goTo(5000);
+    await Promise.all([first, ...others, call("fourth")]);
+    expect(heard).toEqual([
+      ["first", "retry", 5000, 1],
+      ["second", "pause", 3000, 0],
+    ]);
+  });
+
   test("that is longer than a call may wait fails it and the next ones at once", async () => {
     const clock = new ManualClock();
     const dispatcher = new Dispatcher({ clock });

@@ -311,11 +311,27 @@ describe("reserveCall()", () => {
   });
 
   test("reserves what is left when calls in flight used what it waited for", async () => {
-    const { root } = open({ tokens: 1000 });
+    const { root, notices } = open({ tokens: 1000 });
     const first = await root.reserveCall({ ...call, maxTokens: 700 });
     const waiting = root.reserveCall({ ...call, maxTokens: 700, leastTokens: 10 });
     first.reservation.settle(usage(750), "m");
     expect((await waiting).maxTokens).toBe(50);
+    expect(notices).toEqual([]);
+  });
+
+  test("reports a limit as reached only when the call is refused, not while it asks for less", async () => {
+    const { root, notices } = open({ tokens: 1000 });
+    const first = await root.reserveCall(call);
+    const waiting = root.reserveCall({ ...call, leastTokens: 10 });
+    first.reservation.settle(usage(30), "m");
+    const second = await waiting;
+    expect(notices).toEqual([]);
+    second.reservation.settle(usage(800), "m");
+    expect(notices.splice(0)).toEqual([
+      { type: "limit-warning", nodeId: "n0", axis: "tokens", used: 830, limit: 1000 },
+    ]);
+    await expect(root.reserveCall({ ...call, leastTokens: 10 })).rejects.toMatchObject({ axis: "tokens", used: 830 });
+    expect(notices).toEqual([{ type: "limit-reached", nodeId: "n0", axis: "tokens", used: 830, limit: 1000 }]);
   });
 
   test("stops waiting with the signal's reason, and holds nothing", async () => {

@@ -4,6 +4,7 @@ import { MaxDepthExceeded, TokenBudgetExhausted, ToolBudgetExhausted } from "../
 import { z } from "zod";
 import type { RunResult } from "../../../src/protocol/runs.ts";
 import type { ModelUsage } from "../../../src/protocol/usage.ts";
+import { ManualClock } from "../../backends/dispatch/manual-clock.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, isEnd, lastOf, questionOf, type ScriptFunction, scripted, stepOf, watch } from "../scripting.ts";
 
@@ -271,8 +272,16 @@ test("calls in flight at the end of the time are aborted and counted, and the ru
     if (request.model === "sub") return new Promise<string>(() => {});
     return { text: code("llm_query_batched([f'slow {i}' for i in range(50)])"), usage: usage(800, 20) };
   };
-  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 12_000 } }));
+  const clock = new ManualClock();
+  const isWaiting = (events: readonly RunEvent[]): boolean =>
+    events.filter(({ type }) => type === "model-call-start").length === 51;
+  const { result, events } = await watch(
+    scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 10_000 }, clock }),
+    {},
+    (_, seen) => isWaiting(seen) && clock.goTo(9_000),
+  );
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
+  expect(result.usage.wallMs).toBe(9_000);
   expectSums(result);
   expectSumOfCalls(result, events);
   const count = (type: RunEvent["type"]): number => events.filter((event) => event.type === type).length;
@@ -281,11 +290,16 @@ test("calls in flight at the end of the time are aborted and counted, and the ru
   expect(events.at(-1)?.type).toBe("run-end");
 });
 
-test("code that ignores an interrupt takes nothing of the time that is kept for the answer", async () => {
+test("code that ignores an interrupt does not keep a run from its answer", async () => {
   const deaf =
-    "import time\nwhile True:\n    try:\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass";
+    "import time\nwhile True:\n    try:\n        print('on', flush=True)\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass";
   const script: ScriptFunction = (request) => (isEnd(request) ? "in time" : code(deaf));
-  const { result } = await watch(scripted(runtime, script, { limits: { wallMs: 12_000 } }));
+  const clock = new ManualClock();
+  const { result } = await watch(
+    scripted(runtime, script, { limits: { wallMs: 10_000 }, clock }),
+    {},
+    ({ type }) => type === "output-delta" && clock.goTo(9_000),
+  );
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
 });
 
@@ -307,11 +321,16 @@ test("calls of threads are aborted and counted before the run ends with its answ
 test("a grant of time ends an endless child with an answer, and the run continues", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request)) return "as far as I got";
-    if (questionOf(request) === "quick") return code("while True: pass");
+    if (questionOf(request) === "quick") return code("print('on', flush=True)\nwhile True: pass");
     if (stepOf(request) > 0) return code("FINAL([str(a), a.truncated])");
-    return code("a = rlm_query('quick', budget={'seconds': 6})");
+    return code("a = rlm_query('quick', budget={'seconds': 0.6})");
   };
-  const { result } = await watch(scripted(runtime, script));
+  const clock = new ManualClock();
+  const { result } = await watch(
+    scripted(runtime, script, { clock }),
+    {},
+    ({ type }) => type === "output-delta" && clock.goTo(540),
+  );
   expect(result).toMatchObject({ status: "final", data: ["as far as I got", true] });
 });
 
