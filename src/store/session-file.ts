@@ -17,6 +17,7 @@ import {
 } from "../protocol/session-manifest.ts";
 import { readChunks } from "../util/bytes/read-chunks.ts";
 import { readExactly } from "../util/bytes/read-exactly.ts";
+import { describeWriteProblem, isFolder } from "../util/files/file-problem.ts";
 import { parseJSON } from "../util/parse-json.ts";
 import { VERSION } from "../util/version.ts";
 import { AtomicFile } from "./atomic-file.ts";
@@ -39,9 +40,15 @@ export class SessionFileWriter {
   #hash: Hash = createHash("sha256");
   #size = 0;
 
+  /** Throws an Error that says why nothing can be written at the path. */
   constructor(path: string) {
-    this.#file = DescriptorFile.matches(path) ? new DescriptorFile(path) : new AtomicFile(resolve(path));
-    this.write(MAGIC);
+    if (isFolder(path)) throw new Error("it is a folder. Name a file in it");
+    try {
+      this.#file = DescriptorFile.matches(path) ? new DescriptorFile(path) : new AtomicFile(resolve(path));
+      this.write(MAGIC);
+    } catch (error) {
+      throw new Error(describeWriteProblem(path, error), { cause: error });
+    }
   }
 
   write(piece: Buffer): void {
@@ -106,7 +113,7 @@ export class SessionFile {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stat = await file.stat({ bigint: true });
-      if (!stat.isFile()) throw refuse(path, "it is not a file");
+      if (!stat.isFile()) throw refuse(path, stat.isDirectory() ? "it is a folder" : "it is not a file");
       const { manifest, end } = await readManifest(path, file, Number(stat.size));
       await checkDigest(path, file, Number(stat.size));
       return new SessionFile(path, file, manifest, end, stat.mtimeNs);

@@ -1,6 +1,7 @@
 // The progress of a run: a line for each step of each node, and what it does now. Written for a model that waits for the answer.
 
 import { formatCount, formatSeconds } from "../util/text/format.ts";
+import { describeWait } from "../util/text/describe-wait.ts";
 import { shorten } from "../util/text/shorten.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { NodeId } from "../protocol/runs.ts";
@@ -42,6 +43,8 @@ export class RunProgress {
         if (event.purpose === "query") node.called += 1;
         else return this.#setCurrent(`${where(nodeId, node)}: the model thinks`);
         return this.#setCurrent(`${where(nodeId, node)}: runs code${toAnswered(node)}`);
+      case "model-call-wait":
+        return this.#setCurrent(`${where(nodeId, node)}: ${describeWait(event)}${toAnswered(node)}`);
       case "model-call-end":
         if (node.called === node.answered) return undefined; // the node's own
         node.answered += 1;

@@ -8,6 +8,7 @@ import type { RunFolder } from "./run-folder.ts";
 /** A field that is a blob may have blobs in it. */
 const MAX_NESTED = 3;
 const MAX_DEPTH = 200;
+const MAX_HEAD = 2_000;
 /** In the messages of all nodes, which are kept while a log is read. */
 const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 
@@ -54,6 +55,15 @@ export class RecordedEvent {
     const added = Array.isArray(messages) ? messages.filter((item) => !isObject(item) || !("$same" in item)) : [];
     const event = await this.#parse({ messages: await decode(added, this.#folder, 0) });
     return event.type === "model-call-start" ? event.messages : [];
+  }
+
+  /** The beginning of the last message that a model call adds to its conversation. Reads no blob. Empty: there is none. */
+  lastMessageHead(): string {
+    const { messages } = this.stored;
+    const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+    const content: unknown = isObject(last) ? (last["content"] ?? last["head"]) : undefined;
+    const text = isObject(content) ? content["head"] : content;
+    return typeof text === "string" ? text.slice(0, MAX_HEAD) : "";
   }
 
   async #parse(replaced: { readonly messages?: unknown }): Promise<RunEvent> {

@@ -57,7 +57,7 @@ export const recordedContext = z.object({
 export type RecordedContext = Shape<typeof recordedContext>;
 
 /** The process that writes a log, by which readers find out whether it is alive. */
-const logWriter = z.object({
+export const logWriter = z.object({
   pid: z.int().min(1),
   host: z.string(),
   /** The start time of the process, in a unit of the system; null: not known. */

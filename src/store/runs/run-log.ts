@@ -111,7 +111,7 @@ export class RunLogWriter implements AsyncDisposable {
       if (!this.#isBroken) await files.sync();
       await this.#writeMeta(files, Date.now());
     } catch (error) {
-      if (!this.#isBroken) this.#onProblem(toReason(error));
+      if (!this.#isBroken) this.#onProblem(toReason(error, this.#folder));
     } finally {
       await files.close().catch(() => {});
     }
@@ -210,16 +210,32 @@ export class RunLogWriter implements AsyncDisposable {
     this.#isBroken = true;
     this.#lost += this.#queue.length;
     this.#queue = [];
-    this.#onProblem(toReason(error));
+    this.#onProblem(toReason(error, this.#folder));
   }
 }
 
-function toReason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "ENOSPC" || code === "EDQUOT") return "the disk is full";
+/** What is wrong, and what to do. */
+function toReason(error: unknown, folder: string): string {
+  const { code = "", message } = error as NodeJS.ErrnoException;
   if (code === "EEXIST") return "a run with this id is already recorded";
-  return message;
+  const why = WHY_NOT[code];
+  if (why === undefined) return message;
+  return `cannot write to ${folder}: ${why}. ${code in FULL ? "Free some space there, or set" : "Set"} RLM_DATA to another folder`;
 }
+
+const FULL: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota of this user is used up",
+  EFBIG: "a file would become larger than is allowed",
+};
+const WHY_NOT: Readonly<Record<string, string>> = {
+  ...FULL,
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "the file system is read-only",
+  ENOTDIR: "part of the path is a file",
+  EMFILE: "too many files are open in this process",
+};
 
 /** The approximate number of characters, without messages, which the run holds in any case. */
 function weigh(value: unknown, depth = 0): number {

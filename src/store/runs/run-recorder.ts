@@ -9,6 +9,8 @@ import { RunLogWriter } from "./run-log.ts";
 interface RecordableRun {
   readonly id: RunId;
   readonly result: Promise<unknown>;
+  /** Set to the reason if it cannot be recorded, or only in part. */
+  notRecorded: string | undefined;
 }
 
 /** A variable of the root session. Only texts and single files are kept in the log. */
@@ -35,7 +37,10 @@ export class RunRecorder {
 
   /** Resolves when the run has ended and its log is complete. Call it before the first event of the run. */
   async record(run: RecordableRun, contexts: readonly RecordableContext[], secrets: readonly string[]): Promise<void> {
-    const writer = new RunLogWriter(run.id, { secrets });
+    const onProblem = (why: string): void => {
+      run.notRecorded ??= why;
+    };
+    const writer = new RunLogWriter(run.id, { secrets, onProblem });
     this.#writers.set(run.id, writer);
     if (this.#recorded % PRUNE_EVERY === 0) void pruneRuns().catch(() => {}); // the run does not depend on it
     this.#recorded += 1;

@@ -138,6 +138,8 @@ export function runEnd(runId: RunId, result: Partial<RunResult> = {}): Bare {
   };
 }
 
+const ASKED = [{ role: "user", content: "How many are in the first half?" }];
+
 /** A root that runs code, calls a model and a tool from it, has a child, and answers. */
 export function smallRun(runId: RunId): readonly RunEvent[] {
   const bare: readonly Bare[] = [
@@ -148,7 +150,7 @@ export function smallRun(runId: RunId): readonly RunEvent[] {
     { type: "model-call-delta", nodeId: "n0", callId: "c1", text: "I", kind: "text" },
     callEnd({ nodeId: "n0", callId: "c1", isCut: true }),
     { type: "code-start", nodeId: "n0", step: 1, code: "print(len(context))" },
-    callStart({ nodeId: "n0", callId: "c2", purpose: "query", ordinal: 2, model: "small" }),
+    callStart({ nodeId: "n0", callId: "c2", purpose: "query", ordinal: 2, model: "small", messages: ASKED }),
     nodeStart("n1", "n0", "Count the first half"),
     callEnd({ nodeId: "n0", callId: "c2", text: "A hundred.", usage: usage({ costUsd: null }), durationMs: 400 }),
     { type: "tool-call-start", nodeId: "n0", callId: "t1", tool: "file_read", args: { path: "notes.txt" } },

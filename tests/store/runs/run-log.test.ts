@@ -291,7 +291,9 @@ test("a full disk is reported once, what was not recorded is counted, and nothin
   } finally {
     full.mockRestore();
   }
-  expect(problems).toEqual(["the disk is full"]);
+  expect(problems).toEqual([
+    `cannot write to ${runs.folder}: the disk is full. Free some space there, or set RLM_DATA to another folder`,
+  ]);
   const lostEvents = recorded(smallRun(ID)).length;
   expect(await (await readRun(ID, runs)).summary()).toMatchObject({ status: "final", lostEvents });
 });
@@ -304,7 +306,10 @@ test("a folder that cannot be created, or an id in use, is reported and does not
   const onProblem = (why: string): number => problems.push(why);
   await record(smallRun(ID), ID, { folder: join(runs.folder, "file"), onProblem });
   await record(smallRun(ID), ID, { folder: runs.folder, onProblem });
-  expect(problems).toEqual([expect.stringContaining("ENOTDIR"), "a run with this id is already recorded"]);
+  expect(problems).toEqual([
+    `cannot write to ${join(runs.folder, "file")}: part of the path is a file. Set RLM_DATA to another folder`,
+    "a run with this id is already recorded",
+  ]);
 });
 
 test.each(["", ".", "..", "a/b", "../x", ".hidden", "a".repeat(129), "a\n"])("'%s' is no id of a run", (id) => {

@@ -27,7 +27,7 @@ test("a run is recorded with its texts until it has ended; another run is not", 
     { name: "context", value: { text: "hello" } },
     { name: "folder", value: [{ name: "a", path: "/a" }] },
   ];
-  const recording = recorder.record({ id, result }, contexts, []);
+  const recording = recorder.record({ id, result, notRecorded: undefined }, contexts, []);
   recorder.write(id, start(id));
   recorder.write(other, start(other));
   await recording;
