@@ -1,11 +1,13 @@
 // Chooses the backend of a run, its address and its key.
 //
 // A project's rlm.toml and .env are not trusted. They may choose a model, but cannot send a key of the user to an address
-// of their choice. The user allows that with a flag, a variable, or in their own file.
+// of their choice. The user allows that with a flag, a variable, in their own file, or by trusting the project's.
 
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import type { Config } from "./config.ts";
+import { toKeyName, type Origin } from "./layers.ts";
+import type { DotEnvFile } from "./dot-env.ts";
 import type { BackendSettings } from "./settings.ts";
 
 export interface ChosenBackend {
@@ -22,10 +24,11 @@ export function chooseBackend(config: Config): ChosenBackend {
   const baseUrl = rlm.baseUrl ?? ownUrl;
   const apiKey = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
   if (apiKeyEnv !== undefined && !apiKey) {
-    throw refuse(
-      config,
-      `backend '${name}' takes its key from ${apiKeyEnv}, which is not set. Set it in the environment or in .env`,
-    );
+    throw new ConfigurationError({
+      source: config.files.at(-1)?.path ?? ".env",
+      line: null,
+      why: `backend '${name}' takes its key from ${apiKeyEnv}, which is not set. Set it in the environment or in .env`,
+    });
   }
   if (baseUrl !== undefined) checkAddress(config, baseUrl, apiKeyEnv ?? defaultVariable(type));
   return { backend: type, ...omitUndefined({ baseUrl, apiKey }) };
@@ -47,33 +50,61 @@ function sectionOf(config: Config): BackendSettings {
   return (Object.hasOwn(config.backends, name) ? config.backends[name] : undefined) ?? {};
 }
 
-/** The variables of `.env` that backends may read: keys, and addresses that are local or have their key beside them. */
-export function backendVariables({ dotEnv }: Config): Readonly<Record<string, string>> {
+/** Where the address comes from. Undefined: it is the provider's own. */
+export function addressOrigin(config: Config): Origin | undefined {
+  const path = config.rlm.baseUrl === undefined ? ["backends", backendName(config), "base_url"] : ["rlm", "base_url"];
+  return config.origins.get(toKeyName(path));
+}
+
+/** The variables of `.env` that backends may read: keys, and addresses that are local or have their key in the same file. */
+export function backendVariables({ dotEnvs }: Config): Readonly<Record<string, string>> {
+  return Object.assign({}, ...dotEnvs.toReversed().map(variablesOf)) as Record<string, string>;
+}
+
+function variablesOf({ isOwn, values }: DotEnvFile): Readonly<Record<string, string>> {
   const isAllowed = ([name, value]: readonly [string, string]): boolean => {
     if (name.endsWith("_API_KEY")) return true;
     if (!name.endsWith("_BASE_URL") || name.startsWith("RLM_")) return false;
-    return isLoopback(value) || dotEnv[name.replace(/_BASE_URL$/, "_API_KEY")] !== undefined;
+    return isOwn || isLoopback(value) || values[name.replace(/_BASE_URL$/, "_API_KEY")] !== undefined;
   };
-  return Object.fromEntries(Object.entries(dotEnv).filter(isAllowed));
+  return Object.fromEntries(Object.entries(values).filter(isAllowed));
 }
 
-/** The remote address that a run would use if only a project's rlm.toml or .env names it. */
-export function untrustedAddress(config: Config): string | undefined {
-  const { agreedUrl, isOwnFile } = config;
-  const { baseUrl } = chooseBackend(config);
-  if (baseUrl !== undefined) return isOwnFile || baseUrl === agreedUrl || isLoopback(baseUrl) ? undefined : baseUrl;
-  const variables = Object.entries(backendVariables(config));
-  return variables.find(([name, value]) => name.endsWith("_BASE_URL") && !isLoopback(value))?.[1];
+/** The remote address that a run would use if only a project's rlm.toml or .env names it, and the file that does. */
+export function untrustedAddress(config: Config): { readonly url: string; readonly path: string } | undefined {
+  const { baseUrl: url } = chooseBackend(config);
+  if (url !== undefined) {
+    const origin = addressOrigin(config);
+    return isApproved(origin) || isLoopback(url) ? undefined : { url, path: pathOf(origin) };
+  }
+  for (const file of config.dotEnvs) {
+    if (file.isOwn) continue;
+    const isRemote = ([name, value]: [string, string]): boolean => name.endsWith("_BASE_URL") && !isLoopback(value);
+    const found = Object.entries(variablesOf(file)).find(isRemote);
+    if (found !== undefined) return { url: found[1], path: file.path };
+  }
+  return undefined;
 }
 
 function checkAddress(config: Config, baseUrl: string, variable: string | undefined): void {
-  const { agreedUrl, dotEnv, env, isOwnFile } = config;
-  const isSafe = isOwnFile || baseUrl === agreedUrl || isLoopback(baseUrl);
-  if (isSafe || variable === undefined || !env[variable] || dotEnv[variable] !== undefined) return;
-  throw refuse(
-    config,
-    `it would send the key in ${variable} to ${new URL(baseUrl).host}. If that is right, say --base-url ${baseUrl}, set RLM_BASE_URL, or put the key into .env beside it`,
-  );
+  const { dotEnvs, env } = config;
+  const origin = addressOrigin(config);
+  if (isApproved(origin) || isLoopback(baseUrl) || variable === undefined || !env[variable]) return;
+  const project = dotEnvs.find(({ isOwn, values }) => !isOwn && Object.hasOwn(values, variable));
+  if (project !== undefined && (!project.isElsewhere || pathOf(origin) === project.path)) return;
+  throw new ConfigurationError({
+    source: pathOf(origin),
+    line: origin !== undefined && "line" in origin ? origin.line : null,
+    why: `it would send the key in ${variable} to ${new URL(baseUrl).host}. If that is right, say --base-url ${baseUrl}, set RLM_BASE_URL, put the key into .env beside it, or trust the file with 'rlm config trust'`,
+  });
+}
+
+function isApproved(origin: Origin | undefined): boolean {
+  return origin?.isApproved !== false;
+}
+
+function pathOf(origin: Origin | undefined): string {
+  return origin !== undefined && "path" in origin ? origin.path : ".env";
 }
 
 /** Another address is rarely OpenAI itself. */
@@ -93,8 +124,4 @@ function isLoopback(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { hostname } = new URL(address);
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
-function refuse({ path }: Config, why: string): ConfigurationError {
-  return new ConfigurationError({ source: path ?? ".env", line: null, why });
 }

@@ -1,11 +1,12 @@
 // Finds and parses rlm.toml.
 
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { ConfigurationError } from "../errors.ts";
 import { toStatements } from "../util/toml-statements.ts";
-import { toProblems, type Problem } from "./problems.ts";
+import { toProblems } from "./problems.ts";
 import { configSchema, type ConfigFile } from "./schema.ts";
 
 export const FILE_NAME = "rlm.toml";
@@ -26,47 +27,63 @@ export interface ConfigPaths {
 export function findProjectFile({ cwd, home }: ConfigPaths): string | undefined {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const path = join(folder, FILE_NAME);
-    if (isFile(path) && (folder === cwd || isTrusted(path))) return path;
+    if (isFile(path) && (folder === cwd || isOfThisUser(path))) return path;
     if (folder === home || folder === dirname(folder) || existsSync(join(folder, ".git"))) return undefined;
   }
 }
 
-/** The user's own file, for projects that have none. */
-export function findUserFile({ home, env }: ConfigPaths): string | undefined {
-  const base = env["XDG_CONFIG_HOME"] || join(home, ".config");
-  const path = join(base, "rlm", "config.toml");
-  return isFile(path) ? path : undefined;
+/** The user's own file, whether or not it exists. A relative XDG_CONFIG_HOME is ignored: it would be a folder of the project. */
+export function userFilePath({ home, env }: Omit<ConfigPaths, "cwd">): string {
+  const { XDG_CONFIG_HOME: shared = "" } = env;
+  return join(isAbsolute(shared) ? shared : join(home, ".config"), "rlm", "config.toml");
+}
+
+/** False where this user may not look, too. */
+export function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** A file that was read, and the digest of what was read. */
+export interface LoadedFile {
+  readonly path: string;
+  readonly text: string;
+  readonly digest: string;
+  readonly data: ConfigFile;
 }
 
 /** Throws a ConfigurationError that names the line and the key. */
-export function readConfigFile(path: string): ConfigFile {
-  const text = readText(path);
+export function readConfigFile(path: string): LoadedFile {
+  const bytes = readBytes(path);
+  const text = bytes.toString("utf8");
   const data = parseTOML(path, text);
   const parsed = configSchema.safeParse(data);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    return { path, text, digest, data: parsed.data };
+  }
   const [problem, ...others] = toProblems(parsed.error, configSchema, data);
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   throw new ConfigurationError({
     source: path,
-    line: problem === undefined ? null : lineOf(text, problem),
+    line: problem === undefined ? null : lineOf(text, problem.path),
     why: `${problem?.why ?? "it does not have the right form"}${more}`,
   });
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
-function isTrusted(path: string): boolean {
+function isOfThisUser(path: string): boolean {
   const { uid } = statSync(path);
   return uid === 0 || process.getuid === undefined || uid === process.getuid();
 }
 
-function readText(path: string): string {
+function readBytes(path: string): Buffer {
   try {
     const { size } = statSync(path);
     if (size > MAX_BYTES) throw new RangeError(`it has ${size} bytes, more than ${MAX_BYTES}`);
-    return readFileSync(path, "utf8");
+    return readFileSync(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new ConfigurationError({ source: path, line: null, why: REASONS[code ?? ""] ?? message }, { cause: error });
@@ -91,7 +108,7 @@ function parseTOML(path: string, text: string): unknown {
 }
 
 /** The line of the key, or of its table if the key is missing. */
-function lineOf(text: string, { path }: Problem): number | null {
+export function lineOf(text: string, path: readonly string[]): number | null {
   const matches = toStatements(text)
     .map(({ path: written, start }) => ({ start, shared: sharedParts(written, path), length: written.length }))
     .filter(({ shared, length }) => shared > 0 && (shared === length || shared === path.length))

@@ -1,43 +1,74 @@
-// The configuration: flags win over environment variables, those over rlm.toml, and that over the defaults.
+// The configuration. Each source wins over those before it: the defaults, the user's own file, the project's rlm.toml, `.env`, environment
+// variables, flags.
 //
-// The environment wins over `.env`, which is read from the folder of the project's rlm.toml (else the current folder) and
-// from that of the user's own file. Keys of providers are in the environment or in `.env`, never in rlm.toml.
+// `.env` is read from the folder of the project's rlm.toml (else the current folder) and from that of the user's own file. Keys of
+// providers are in the environment or in `.env`, never in rlm.toml. A project's file is not trusted: see guarded-settings.ts.
 
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { TokenPrice } from "../protocol/usage.ts";
-import { findProjectFile, findUserFile, readConfigFile, type ConfigPaths } from "./config-file.ts";
-import { readDotEnv } from "./dot-env.ts";
+import {
+  findProjectFile,
+  isFile,
+  lineOf,
+  readConfigFile,
+  userFilePath,
+  type ConfigPaths,
+  type LoadedFile,
+} from "./config-file.ts";
+import { readDotEnvs, type DotEnvFile } from "./dot-env.ts";
+import { settingNames, splitGuarded } from "./guarded-settings.ts";
+import { mergeLayers, type Layer, type Origins } from "./layers.ts";
+import type { ConfigFile, RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
 import type { Settings } from "./settings.ts";
-import { readVariables } from "./variables.ts";
+import { trustOf, type TrustState } from "./trust.ts";
+import { readSessionVariables, readVariables, variableOf } from "./variables.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import { homeFolder } from "../util/home-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings from the command line. Undefined: the flag is absent. */
-export type Flags = { readonly [Key in keyof settings.RLMSettings]?: settings.RLMSettings[Key] | undefined };
+/** Settings of [rlm] from the command line. Undefined: the flag is absent. */
+export type Flags = { readonly [Key in keyof RLMTable]?: RLMTable[Key] | undefined };
 
 export interface ConfigOptions {
   readonly cwd: string;
   /** The environment of this process. */
   readonly env: Environment;
   readonly flags?: Flags;
-  /** The file to read instead of the one that would be found. */
+  /** The file to read instead of the project's. The user named it, so it is trusted. */
   readonly path?: string;
+  /** Ignores an `.env` that cannot be read, for commands that need no keys. Default: it is an error. */
+  readonly isDotEnvOptional?: boolean;
+}
+
+/** A file that was read. */
+export interface ConfigSource {
+  readonly kind: "user-file" | "project-file" | "named-file";
+  readonly path: string;
+  readonly trust: TrustState;
+}
+
+/** Settings of a project's file that do not count. */
+export interface IgnoredSettings {
+  readonly path: string;
+  readonly names: readonly string[];
+  /** `changed`: the file was trusted with another content. */
+  readonly trust: "changed" | "new";
 }
 
 export interface Config {
-  /** The file that was read. Null: none was found. */
-  readonly path: string | null;
+  /** The files that were read: the user's own, then the project's. */
+  readonly files: readonly ConfigSource[];
+  /** Null: everything counts. */
+  readonly ignored: IgnoredSettings | null;
+  /** What the sources set, in the form of the file. */
+  readonly table: ConfigFile;
+  readonly origins: Origins;
   /** The environment with the additions of `.env`. Contains secrets: do not print it. */
   readonly env: Environment;
-  /** Only the additions of `.env`. */
-  readonly dotEnv: Readonly<Record<string, string>>;
-  /** The file is the user's own, not the project's. */
-  readonly isOwnFile: boolean;
-  /** The address of the provider that the user approved with a flag or a variable. */
-  readonly agreedUrl: string | undefined;
+  /** Only the additions of `.env`; the first file wins. */
+  readonly dotEnvs: readonly DotEnvFile[];
   readonly rlm: settings.RLMSettings;
   readonly backends: Readonly<Record<string, settings.BackendSettings>>;
   readonly prices: Readonly<Record<string, TokenPrice>>;
@@ -51,37 +82,93 @@ export interface Config {
 }
 
 /** Throws a ConfigurationError that names the file, the line and the key, or the variable. */
-export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Config {
+export function loadConfig({ cwd, env, flags = {}, path, isDotEnvOptional = false }: ConfigOptions): Config {
   const paths: ConfigPaths = { cwd: resolve(cwd), home: env["HOME"] || homeFolder(), env };
-  const project = path === undefined ? findProjectFile(paths) : resolve(paths.cwd, path);
-  const file = project ?? findUserFile(paths);
-  const folder = file === undefined ? paths.cwd : dirname(file);
-  const dotEnv = readDotEnvs([project === undefined ? paths.cwd : folder, folder], env);
-  const merged = { ...dotEnv, ...env };
-  const parsed = file === undefined ? {} : readConfigFile(file);
+  const files = readFiles(paths, path);
+  const project = files.find(({ kind }) => kind !== "user-file");
+  const folders = [
+    { folder: project === undefined ? paths.cwd : dirname(project.path), isOwn: false },
+    { folder: dirname(userFilePath(paths)), isOwn: true },
+  ];
+  const dotEnvs = readDotEnvs(folders, env, isDotEnvOptional);
+  const fromFiles = files.map(toLayer);
+  const { table, origins } = mergeLayers([...fromFiles, ...variableLayers(dotEnvs, env), flagLayer(flags)]);
   return {
-    path: file ?? null,
-    env: merged,
-    dotEnv,
-    agreedUrl: flags.baseUrl ?? env["RLM_BASE_URL"],
-    isOwnFile: file !== undefined && project === undefined,
-    rlm: { ...settings.toRLMSettings({ ...parsed.rlm, ...readVariables(merged) }), ...omitUndefined(flags) },
-    backends: mapValues(parsed.backends, settings.toBackend),
-    prices: mapValues(parsed.prices, settings.toPrice),
-    docker: parsed.docker ?? {},
-    sessions: settings.resolvePaths(parsed.sessions ?? {}, folder),
-    server: parsed.server ?? {},
-    limits: settings.toLimits(parsed.limits ?? {}),
-    network: parsed.network ?? {},
-    mcpServers: parsed.mcp_servers ?? {},
+    files: files.map(({ kind, path: file, trust }) => ({ kind, path: file, trust })),
+    ignored: toIgnored(files),
+    table,
+    origins,
+    env: { ...Object.assign({}, ...dotEnvs.toReversed().map(({ values }) => values)), ...env },
+    dotEnvs,
+    rlm: settings.toRLMSettings(table.rlm ?? {}),
+    backends: mapValues(table.backends, settings.toBackend),
+    prices: mapValues(table.prices, settings.toPrice),
+    docker: table.docker ?? {},
+    sessions: table.sessions ?? {},
+    server: table.server ?? {},
+    limits: settings.toLimits(table.limits ?? {}),
+    network: table.network ?? {},
+    mcpServers: table.mcp_servers ?? {},
   };
 }
 
-/** The variables that the environment does not set. The first folder wins. */
-function readDotEnvs(folders: readonly string[], env: Environment): Record<string, string> {
-  const files = [...new Set(folders)].map((folder) => readDotEnv(join(folder, ".env")));
-  const found = Object.entries(Object.assign({}, ...files.toReversed()) as Record<string, string>);
-  return Object.fromEntries(found.filter(([name]) => env[name] === undefined));
+type FoundFile = LoadedFile & ConfigSource;
+
+/** The weakest first. A file that the user names replaces the project's. */
+function readFiles(paths: ConfigPaths, named: string | undefined): readonly FoundFile[] {
+  const own = userFilePath(paths);
+  const project = named === undefined ? findProjectFile(paths) : resolve(paths.cwd, named);
+  const files: FoundFile[] = [];
+  if (isFile(own) && own !== project) files.push({ ...readConfigFile(own), kind: "user-file", trust: "trusted" });
+  if (project === undefined) return files;
+  const file = readConfigFile(project);
+  const isOwn = project === own;
+  if (isOwn || named !== undefined) {
+    return [...files, { ...file, kind: isOwn ? "user-file" : "named-file", trust: "trusted" }];
+  }
+  return [...files, { ...file, kind: "project-file", trust: trustOf(file) }];
+}
+
+function toLayer({ kind, path, text, data, trust }: FoundFile): Layer {
+  const isApproved = trust === "trusted";
+  const counted = isApproved ? data : splitGuarded(data).free;
+  const { sessions } = counted;
+  const resolved = sessions === undefined ? {} : { sessions: settings.resolvePaths(sessions, dirname(path)) };
+  return {
+    data: { ...counted, ...resolved },
+    originOf: (key) => ({ kind, path, line: lineOf(text, key), isApproved }),
+  };
+}
+
+function toIgnored(files: readonly FoundFile[]): IgnoredSettings | null {
+  const file = files.at(-1);
+  if (file === undefined || file.trust === "trusted") return null;
+  const names = settingNames(splitGuarded(file.data).guarded);
+  return names.length === 0 ? null : { path: file.path, names, trust: file.trust };
+}
+
+function variableLayers(dotEnvs: readonly DotEnvFile[], env: Environment): readonly Layer[] {
+  const fromDotEnvs = dotEnvs.toReversed().map(({ path, isOwn: isApproved, values }): Layer => ({
+    data: { rlm: readVariables(values) },
+    originOf: (key) => ({ kind: "dot-env", path, variable: variableOf(key), isApproved }),
+  }));
+  const fromEnvironment: Layer = {
+    data: { rlm: readVariables(env), sessions: readSessionVariables(env) },
+    originOf: (key) => ({ kind: "variable", variable: variableOf(key), isApproved: true }),
+  };
+  return [...fromDotEnvs, fromEnvironment];
+}
+
+function flagLayer(flags: Flags): Layer {
+  return {
+    data: { rlm: omitUndefined(flags) },
+    originOf: (key) => ({ kind: "flag", flag: toFlag(key.at(-1) ?? ""), isApproved: true }),
+  };
+}
+
+function toFlag(key: string): string {
+  if (key === "environment") return "--env";
+  return key === "cache" ? "--no-cache" : `--${key.replaceAll("_", "-")}`;
 }
 
 function mapValues<Value, Result>(

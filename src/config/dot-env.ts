@@ -3,19 +3,58 @@
 //   NAME=value  # a comment needs a space before it
 //   export NAME="with escapes: \n \" \\"      'verbatim'      quotes may hold several lines
 
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { ConfigurationError } from "../errors.ts";
 
-const MAX_CHARACTERS = 1024 * 1024;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const MAX_BYTES = 1024 * 1024;
 const LINE =
   /^[^\S\n]*(?:export[^\S\n]+)?(?<name>[A-Za-z_][\w.]*)[^\S\n]*=[^\S\n]*(?:"(?<double>(?:[^"\\]|\\[^])*)"|'(?<single>[^']*)'|(?<bare>(?!["'])[^\n]*?))[^\S\n]*(?:(?<=[\s"'=])#[^\n]*)?$/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+
+/** A file, with the variables that neither the environment nor a file before it sets. */
+export interface DotEnvFile {
+  readonly path: string;
+  /** It is beside the user's own configuration, not in a project. */
+  readonly isOwn: boolean;
+  /** It is a link that leads out of its folder: its keys are not those of the project. */
+  readonly isElsewhere: boolean;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly isOwn: boolean;
+}
+
+/** The first file wins. A file that does not exist has no values; if they are optional, neither has one that cannot be read. */
+export function readDotEnvs(places: readonly Place[], env: Environment, isOptional: boolean): readonly DotEnvFile[] {
+  const known = new Set(Object.keys(env).filter((name) => env[name] !== undefined));
+  return places.map(({ folder, isOwn }) => {
+    const path = join(folder, ".env");
+    const found = isOptional ? readIfPossible(path) : readDotEnv(path);
+    const values = Object.entries(found).filter(([name]) => !known.has(name));
+    for (const [name] of values) known.add(name);
+    return { path, isOwn, isElsewhere: isLinkOut(path, folder), values: Object.fromEntries(values) };
+  });
+}
+
+function readIfPossible(path: string): Readonly<Record<string, string>> {
+  try {
+    return readDotEnv(path);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return {};
+    throw error;
+  }
+}
 
 /** Empty if there is no file. */
 export function readDotEnv(path: string): Readonly<Record<string, string>> {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readStart(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR") return {};
@@ -24,9 +63,33 @@ export function readDotEnv(path: string): Readonly<Record<string, string>> {
   return parseDotEnv(text, path);
 }
 
+/** At most one byte more than is allowed: a project may link to a device that never ends. */
+function readStart(path: string): string {
+  const fd = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(MAX_BYTES + 1);
+    let size = 0;
+    for (let read = -1; read !== 0 && size < bytes.length; size += read) {
+      read = readSync(fd, bytes, size, bytes.length - size, null);
+    }
+    return bytes.toString("utf8", 0, size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isLinkOut(path: string, folder: string): boolean {
+  try {
+    return !realpathSync(path).startsWith(join(realpathSync(folder), "/"));
+  } catch {
+    return false; // there is no file
+  }
+}
+
 /** Throws a ConfigurationError that names the line. The last value of a repeated name wins. */
 export function parseDotEnv(text: string, path: string): Readonly<Record<string, string>> {
-  if (text.length > MAX_CHARACTERS) throw new ConfigurationError({ source: path, line: null, why: "it is too long" });
+  if (Buffer.byteLength(text) > MAX_BYTES)
+    throw new ConfigurationError({ source: path, line: null, why: "it is too long" });
   const found: Record<string, string> = {};
   const lines = text
     .replace(/^\uFEFF/, "")

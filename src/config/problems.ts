@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { didYouMean } from "../util/text/did-you-mean.ts";
+import { toKeyName } from "./layers.ts";
 
 export interface Problem {
   /** The path of the key. */
@@ -90,9 +91,7 @@ function kindOf(value: unknown): string {
 
 /** The path as written in TOML, in quotes. */
 function nameOf(path: readonly string[]): string {
-  if (path.length === 0) return "it";
-  const quoted = path.map((part) => (/^[\w-]+$/.test(part) ? part : JSON.stringify(part)));
-  return `'${quoted.join(".")}'`;
+  return path.length === 0 ? "it" : `'${toKeyName(path)}'`;
 }
 
 function valueAt(data: unknown, path: readonly string[]): unknown {

@@ -5,7 +5,8 @@ import { DEFAULTS } from "./settings.ts";
 const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, onLimit } = DEFAULTS;
 
 /** Everything is commented out, so all defaults apply. Lines that begin with `# ` can be uncommented, `## ` is text. */
-export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file.
+export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file,
+# and this file wins over ~/.config/rlm/config.toml. 'rlm config show' shows every value and where it comes from.
 # Keys of providers do not belong here: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or put them into .env beside this file.
 
 [rlm]
@@ -55,4 +56,12 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # [limits]
 # memory = "2g"
 # disk = "1g"
+
+## Sessions of exec, repl, run, serve and mcp-serve. python and mounts count only after 'rlm config trust'.
+# [sessions]
+# python = ".venv"
+# mounts = ["data", "results:rw"]
+# env = { LANG = "C.UTF-8" }
+## Seconds for one piece of code. Default: 55 in serve, no limit in exec and repl.
+# timeout = 60
 `;

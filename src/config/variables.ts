@@ -1,8 +1,11 @@
 // Environment variables for the keys of [rlm]: RLM_ and the name of the key.
 
 import { ConfigurationError } from "../errors.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 import { toProblems } from "./problems.ts";
 import { rlmSchema, type RLMKey, type RLMTable } from "./schema.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 const KEYS = Object.keys(rlmSchema.shape) as RLMKey[];
 const TRUE: readonly string[] = ["1", "true", "yes", "on"];
@@ -11,12 +14,26 @@ const TEXTS: readonly string[] = "model sub_model reasoning_effort backend base_
   " ",
 );
 
+/** Other settings that the environment may make. Those of `.env` do not count: a project could choose what runs on this machine. */
+const SESSION_VARIABLES = { python: "RLM_PYTHON", users: "RLM_SANDBOX_USERS" } as const;
+
+/** The settings of [sessions] that the environment makes. An empty variable counts as unset. */
+export function readSessionVariables(env: Environment): { readonly python?: string; readonly users?: string } {
+  const found = Object.entries(SESSION_VARIABLES).map(([key, name]) => [key, env[name] || undefined] as const);
+  return omitUndefined(Object.fromEntries(found));
+}
+
+/** The variable of a key. */
+export function variableOf([section, key = ""]: readonly string[]): string {
+  return section === "sessions" ? SESSION_VARIABLES[key as keyof typeof SESSION_VARIABLES] : toVariable(key as RLMKey);
+}
+
 function toVariable(key: RLMKey): string {
   return `RLM_${key.toUpperCase()}`;
 }
 
 /** An empty variable counts as unset. */
-export function readVariables(env: Readonly<Record<string, string | undefined>>): RLMTable {
+export function readVariables(env: Environment): RLMTable {
   const found: Record<string, unknown> = {};
   for (const key of KEYS) {
     const text = env[toVariable(key)]?.trim();

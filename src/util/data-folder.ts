@@ -2,6 +2,7 @@
 
 import { existsSync, lstatSync, mkdirSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { describeWriteProblem } from "./files/file-problem.ts";
 import { homeFolder } from "./home-folder.ts";
 
 /**
@@ -25,6 +26,17 @@ export function dataFolder(name: string): string | undefined {
     return isOwn(folder) ? folder : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Why `dataFolder` is undefined. Without a full stop. */
+export function describeDataFolder(name: string): string {
+  const folder = dataPath(name);
+  try {
+    makeFolder(folder);
+    return "it belongs to another user, or others can write to it";
+  } catch (error) {
+    return describeWriteProblem(folder, error);
   }
 }
 

@@ -1,24 +1,12 @@
 import { expect, test } from "vitest";
-import { backendVariables, chooseBackend } from "../../src/config/choose-backend.ts";
-import { loadConfig, type Config, type Flags } from "../../src/config/config.ts";
+import { loadConfig, type Config } from "../../src/config/config.ts";
 import { DEFAULTS } from "../../src/config/settings.ts";
 import { ConfigurationError } from "../../src/errors.ts";
 import { Folder } from "./folder.ts";
+import { load, loadText, type Inputs } from "./load.ts";
 
-interface Inputs {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly flags?: Flags;
-  readonly cwd?: string;
-}
-
-/** The folder is the home directory, and `project` in it the current one by default. */
-function load(folder: Folder, { env = {}, flags = {}, cwd = "project" }: Inputs = {}): Config {
-  return loadConfig({ cwd: folder.at(cwd), env: { HOME: folder.path, ...env }, flags });
-}
-
-function loadText(toml: string, inputs?: Inputs): Config {
-  using folder = new Folder({ "project/rlm.toml": toml });
-  return load(folder, inputs);
+function filesOf({ files }: Config): readonly string[] {
+  return files.map(({ path }) => path);
 }
 
 function problemOf(toml: string, inputs?: Inputs): string {
@@ -34,12 +22,13 @@ function problemOf(toml: string, inputs?: Inputs): string {
 
 test("without any configuration the defaults apply", () => {
   using folder = new Folder({ "project/other": "" });
-  const { env: _, ...config } = load(folder);
+  const { env: _, dotEnvs, ...config } = load(folder);
+  expect(dotEnvs.map(({ values }) => values)).toEqual([{}, {}]);
   expect(config).toEqual({
-    path: null,
-    dotEnv: {},
-    agreedUrl: undefined,
-    isOwnFile: false,
+    files: [],
+    ignored: null,
+    table: { rlm: {}, sessions: {} },
+    origins: new Map(),
     rlm: DEFAULTS,
     backends: {},
     prices: {},
@@ -53,7 +42,7 @@ test("without any configuration the defaults apply", () => {
 });
 
 test("every section is read, with our names and units", () => {
-  const { rlm, backends, prices, docker, sessions, server, limits, network, mcpServers } = loadText(`
+  const toml = `
     [rlm]
     model = "a"
     sub_model = "b"
@@ -99,7 +88,9 @@ test("every section is read, with our names and units", () => {
     [mcp_servers.docs]
     url = "https://example.com/mcp"
     token_env = "DOCS_TOKEN"
-  `);
+  `;
+  using folder = new Folder({ ".config/rlm/config.toml": toml, "project/x": "" });
+  const { rlm, backends, prices, docker, sessions, server, limits, network, mcpServers } = load(folder);
   expect({ rlm, backends, prices, docker, sessions, server, limits, network, mcpServers }).toEqual({
     rlm: {
       model: "a",
@@ -275,27 +266,88 @@ test.each([
 
 test("rlm.toml is found in parent folders, up to the one that contains .git", () => {
   using folder = new Folder({ "rlm.toml": "[rlm]\nmodel = 'top'", "a/b/c/x": "", "a/.git/x": "", "d/e/x": "" });
-  expect(load(folder, { cwd: "a/b/c" }).path).toBe(null);
-  expect(load(folder, { cwd: "d/e" }).path).toBe(folder.at("rlm.toml"));
+  expect(filesOf(load(folder, { cwd: "a/b/c" }))).toEqual([]);
+  expect(filesOf(load(folder, { cwd: "d/e" }))).toEqual([folder.at("rlm.toml")]);
   folder.write("a/rlm.toml", "[rlm]\nmodel = 'a'");
   expect(load(folder, { cwd: "a/b/c" }).rlm.model).toBe("a");
 });
 
 test("the search does not go above the home directory", () => {
   using folder = new Folder({ "rlm.toml": "[rlm]\nmodel = 'x'", "home/project/x": "" });
-  expect(load(folder, { cwd: "home/project", env: { HOME: folder.at("home") } }).path).toBe(null);
+  expect(filesOf(load(folder, { cwd: "home/project", env: { HOME: folder.at("home") } }))).toEqual([]);
 });
 
-test("the user's own file counts if the project has none", () => {
+test("the user's own file counts, and the project's wins over it key by key", () => {
   using folder = new Folder({
-    ".config/rlm/config.toml": "[rlm]\nmodel = 'own'",
+    ".config/rlm/config.toml": `
+      [rlm]
+      model = "own"
+      max_depth = 2
+      [sessions]
+      env = { A = "own", B = "own" }
+      [backends.proxy]
+      type = "openai"
+      api_key_env = "OWN_KEY"`,
     "xdg/rlm/config.toml": "[rlm]\nmodel = 'xdg'",
     "project/x": "",
   });
   expect(load(folder).rlm.model).toBe("own");
   expect(load(folder, { env: { XDG_CONFIG_HOME: folder.at("xdg") } }).rlm.model).toBe("xdg");
-  folder.write("project/rlm.toml", "");
-  expect(load(folder).rlm.model).toBe(undefined);
+  expect(load(folder, { env: { XDG_CONFIG_HOME: "xdg" }, cwd: "." }).rlm.model).toBe("own");
+  folder.write(
+    "project/rlm.toml",
+    "[rlm]\nmodel = 'theirs'\n[sessions]\nenv = { B = 'theirs' }\n[backends.proxy]\ntype = 'anthropic'",
+  );
+  const { rlm, sessions, backends, files } = load(folder);
+  expect([rlm.model, rlm.maxDepth, sessions.env, backends]).toEqual([
+    "theirs",
+    2,
+    { A: "own", B: "theirs" },
+    { proxy: { type: "anthropic" } },
+  ]);
+  expect(files).toEqual([
+    { kind: "user-file", path: folder.at(".config/rlm/config.toml"), trust: "trusted" },
+    { kind: "project-file", path: folder.at("project/rlm.toml"), trust: "new" },
+  ]);
+});
+
+test("each value has its origin: the file with its line, .env, the variable or the flag", () => {
+  using folder = new Folder({
+    ".config/rlm/config.toml": "[rlm]\nmode = 'rlm'\nmodel = 'own'",
+    "project/rlm.toml": "[rlm]\n\nmodel = 'file'\nsub_model = 'file'\nbackend = 'file'\nreasoning_effort = 'low'",
+    "project/.env": "RLM_SUB_MODEL=dot\nRLM_BACKEND=dot",
+  });
+  const { origins } = load(folder, { env: { RLM_BACKEND: "variable" }, flags: { reasoning_effort: "high" } });
+  const file = { kind: "project-file", path: folder.at("project/rlm.toml"), isApproved: false };
+  expect(Object.fromEntries(origins)).toEqual({
+    "rlm.mode": { kind: "user-file", path: folder.at(".config/rlm/config.toml"), line: 2, isApproved: true },
+    "rlm.model": { ...file, line: 3 },
+    "rlm.sub_model": {
+      kind: "dot-env",
+      path: folder.at("project/.env"),
+      variable: "RLM_SUB_MODEL",
+      isApproved: false,
+    },
+    "rlm.backend": { kind: "variable", variable: "RLM_BACKEND", isApproved: true },
+    "rlm.reasoning_effort": { kind: "flag", flag: "--reasoning-effort", isApproved: true },
+  });
+});
+
+test("RLM_PYTHON of the environment wins over the file, and that of .env does not count", () => {
+  using folder = new Folder({
+    ".config/rlm/config.toml": "[sessions]\npython = 'own'",
+    "project/.env": "RLM_PYTHON=evil",
+  });
+  expect(load(folder).sessions.python).toBe("own");
+  expect(load(folder, { env: { RLM_PYTHON: "mine" } }).sessions.python).toBe("mine");
+  expect(load(folder, { env: { RLM_PYTHON: "" } }).sessions.python).toBe("own");
+});
+
+test("an .env that is not ours can be ignored", () => {
+  using folder = new Folder({ "project/.env": "this is not KEY=VALUE" });
+  const options = { cwd: folder.at("project"), env: { HOME: folder.path } };
+  expect(() => loadConfig(options)).toThrow("it is not KEY=VALUE");
+  expect(loadConfig({ ...options, isDotEnvOptional: true }).rlm).toEqual(DEFAULTS);
 });
 
 test("a file that is named must exist", () => {
@@ -321,78 +373,11 @@ test(".env in the current folder counts if there is no rlm.toml", () => {
 
 test("paths in the file are relative to its folder", () => {
   using folder = new Folder({
-    "project/rlm.toml": "[sessions]\npython = '.venv'\nmounts = ['data:rw']",
+    ".config/rlm/config.toml": "[sessions]\npython = '.venv'\nmounts = ['data:rw']",
     "project/a/x": "",
   });
   expect(load(folder, { cwd: "project/a" }).sessions).toMatchObject({
-    python: folder.at("project/.venv"),
-    mounts: [folder.at("project/data:rw")],
-  });
-});
-
-test("a custom backend has a type, an address and a key variable", () => {
-  const toml =
-    "[rlm]\nbackend = 'proxy'\n[backends.proxy]\ntype = 'openai-compatible'\nbase_url = 'http://localhost:1'\napi_key_env = 'K'";
-  expect(chooseBackend(loadText(toml, { env: { K: "s" } }))).toEqual({
-    backend: "openai-compatible",
-    baseUrl: "http://localhost:1",
-    apiKey: "s",
-  });
-  expect(() => chooseBackend(loadText(toml))).toThrow(/takes its key from K, which is not set/);
-  const flags = { baseUrl: "http://localhost:2", backend: "openai" };
-  expect(chooseBackend(loadText(toml, { flags }))).toEqual({ backend: "openai", baseUrl: "http://localhost:2" });
-  expect(chooseBackend(loadText(""))).toEqual({ backend: "openai" });
-  expect(chooseBackend(loadText("[rlm]\nmodel = 'claude-x'"))).toEqual({ backend: "anthropic" });
-  expect(chooseBackend(loadText("", { flags: { baseUrl: "http://localhost:1" } })).backend).toBe("openai-compatible");
-});
-
-test("a project cannot send the user's key to its own address", () => {
-  const env = { OPENAI_API_KEY: "real" };
-  const elsewhere = "[rlm]\nbase_url = 'https://elsewhere.example/v1'\nbackend = 'openai'\n";
-  const choose = (toml: string, inputs: Inputs = { env }): unknown => chooseBackend(loadText(toml, inputs));
-  expect(() => choose(elsewhere)).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
-  expect(() => choose(elsewhere)).not.toThrow(/real/);
-  const named = `${elsewhere.replace("'openai'", "'a'")}\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;
-  expect(() => choose(named)).toThrow(/it would send the key in OPENAI_API_KEY/);
-  const url = "https://elsewhere.example/v1";
-  expect(choose(elsewhere, { env, flags: { baseUrl: url } })).toMatchObject({ baseUrl: url });
-  expect(choose(elsewhere, { env: { ...env, RLM_BASE_URL: url } })).toMatchObject({ baseUrl: url });
-  expect(choose(elsewhere, {})).toMatchObject({ baseUrl: url });
-  expect(choose(elsewhere.replace("'openai'", "'openai-compatible'"))).toMatchObject({ baseUrl: url });
-  expect(choose("[rlm]\nbackend = 'openai'\nbase_url = 'http://127.0.0.1:1/v1'")).toMatchObject({
-    baseUrl: "http://127.0.0.1:1/v1",
-  });
-  expect(() => choose("[rlm]\nbackend = 'openai'\nbase_url = 'http://127.0.0.1.elsewhere.example/v1'")).toThrow(
-    /it would send/,
-  );
-});
-
-test("nor can an .env without a key; the user's own file can", () => {
-  const url = "https://elsewhere.example/v1";
-  using folder = new Folder({ "project/.env": `RLM_BACKEND=openai\nRLM_BASE_URL=${url}`, ".config/rlm/x": "" });
-  const env = { OPENAI_API_KEY: "real" };
-  expect(() => chooseBackend(load(folder, { env }))).toThrow(/it would send/);
-  folder.write("project/.env", `RLM_BACKEND=openai\nRLM_BASE_URL=${url}\nOPENAI_API_KEY=its-own`);
-  expect(chooseBackend(load(folder))).toMatchObject({ baseUrl: url });
-  folder.write("project/.env", "");
-  folder.write(".config/rlm/config.toml", `[rlm]\nbackend = 'openai'\nbase_url = '${url}'`);
-  expect(chooseBackend(load(folder, { env }))).toMatchObject({ baseUrl: url });
-});
-
-test("backends see the keys of .env, and addresses that have their key beside them", () => {
-  using folder = new Folder({
-    "project/.env": [
-      "OPENAI_API_KEY=1",
-      "OPENAI_BASE_URL=https://a.example",
-      "ANTHROPIC_BASE_URL=https://b.example",
-      "OLLAMA_BASE_URL=http://localhost:1",
-      "NODE_OPTIONS=--require=evil",
-      "RLM_PYTHON=./evil",
-    ].join("\n"),
-  });
-  expect(backendVariables(load(folder))).toEqual({
-    OPENAI_API_KEY: "1",
-    OPENAI_BASE_URL: "https://a.example",
-    OLLAMA_BASE_URL: "http://localhost:1",
+    python: folder.at(".config/rlm/.venv"),
+    mounts: [folder.at(".config/rlm/data:rw")],
   });
 });

@@ -17,9 +17,10 @@ test("the template parses and equals the defaults", () => {
 });
 
 test("every commented line parses, too, and shows the default if there is one", () => {
-  const { rlm, backends, prices, limits } = load(uncommented);
+  const { rlm, backends, prices, limits, sessions, ignored } = load(uncommented);
   expect(rlm).toMatchObject(DEFAULTS);
-  expect([backends, prices, limits].map((section) => Object.keys(section).length > 0)).toEqual([true, true, true]);
+  for (const section of [backends, prices, limits, sessions]) expect(Object.keys(section)).not.toEqual([]);
+  expect(ignored?.names).toEqual(["sessions.python", "sessions.mounts"]);
 });
 
 test("it shows every key of [rlm]", () => {

@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { dataFolder, dataPath } from "../../src/util/data-folder.ts";
@@ -17,6 +17,12 @@ test.each([
 ])("dataPath() is in %s", (_what, env, expected) => {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   expect(dataPath("server")).toBe(expected);
+});
+
+test.each(["", "relative"])("the home folder is that of the account where HOME is '%s'", (home) => {
+  for (const name of ["RLM_DATA", "XDG_DATA_HOME"]) vi.stubEnv(name, undefined);
+  vi.stubEnv("HOME", home);
+  expect(dataPath("server")).toBe(join(userInfo().homedir, ".local", "share", "rlm", "server"));
 });
 
 describe("dataFolder()", () => {
