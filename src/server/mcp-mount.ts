@@ -19,6 +19,8 @@ export interface MCPMountOptions {
   readonly tools?: readonly MCPTool[];
   /** Adds JSON with a schema to results. Default: false. */
   readonly isStructured?: boolean;
+  /** Environment variables of the sessions that calls open. Default: none. */
+  readonly sessionEnv?: Readonly<Record<string, string>>;
   /** Receives internal errors. Default: ignored. */
   readonly onUnexpected?: (error: unknown) => void;
 }
@@ -50,11 +52,12 @@ export class MCPMount implements MCPHandler {
       import("./mcp/calls/host-paths.ts"),
     ]);
     const { runtime, runs, activity, draining, closing } = this.#context;
-    const { mounts = [], tools, isStructured = false, onUnexpected = () => {} } = this.#options;
+    const { mounts = [], tools, isStructured = false, sessionEnv = {}, onUnexpected = () => {} } = this.#options;
     const rlm = runs.limited;
     const factory = createServerFactory(runtime, {
       tools: tools ?? selectTools("all", rlm === undefined ? "none is configured" : undefined),
       isStructured,
+      sessionEnv,
       hostPaths: new HostPaths({ mounts, sessionFiles: dataPath("sessions") }),
       isShared: true,
       ...(rlm !== undefined && { rlm }),

@@ -1,6 +1,7 @@
 // Every route of `rlm serve`.
 
 import { z } from "zod";
+import { createHomePage, HOME_POLICY } from "./description/home-page.ts";
 import { createOpenAPI } from "./description/openapi.ts";
 import { createPage, PAGE_POLICY } from "./description/page.ts";
 import { json, routesTagged, type Route } from "./route.ts";
@@ -17,6 +18,7 @@ import { variableRoutes } from "./routes/variables.ts";
 import { webSocketRoutes } from "./routes/web-sockets.ts";
 
 const route = routesTagged("Server");
+const HTML = "text/html; charset=utf-8";
 
 export const ROUTES: readonly Route[] = [
   ...aboutRoutes,
@@ -34,6 +36,16 @@ export const ROUTES: readonly Route[] = [
 
 /** The description of all routes, for programs and for people. */
 export const API_ROUTES: readonly Route[] = [
+  route("GET", "/", {
+    summary: "A page that says what this server is, and what to try",
+    isOpen: true,
+    isLight: true,
+    responses: { 200: { description: "A page without scripts", types: [HTML] } },
+    handle: ({ request }) =>
+      new Response(createHomePage(new URL(request.url).origin), {
+        headers: { "content-type": HTML, "content-security-policy": HOME_POLICY },
+      }),
+  }),
   route("GET", "/v1/openapi.json", {
     summary: "This description",
     isLight: true,
@@ -44,12 +56,12 @@ export const API_ROUTES: readonly Route[] = [
     summary: "This description as a page",
     isOpen: true,
     isLight: true,
-    responses: { 200: { description: "A page without scripts", types: ["text/html; charset=utf-8"] } },
+    responses: { 200: { description: "A page without scripts", types: [HTML] } },
     handle: () => new Response(description.page, { headers: PAGE_HEADERS }),
   }),
 ];
 
-const PAGE_HEADERS = { "content-type": "text/html; charset=utf-8", "content-security-policy": PAGE_POLICY };
+const PAGE_HEADERS = { "content-type": HTML, "content-security-policy": PAGE_POLICY };
 
 /** Created once, on the first request: the page needs no token, so it must be cheap to serve. */
 class Description {

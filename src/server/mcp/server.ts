@@ -38,6 +38,8 @@ export interface MCPSettings {
   readonly isStructured?: boolean;
   /** Several clients share the server and its sessions. Default: false. */
   readonly isShared?: boolean;
+  /** Environment variables of the sessions that calls open. Default: none. */
+  readonly sessionEnv?: Readonly<Record<string, string>>;
   /** Default: 30 s for Python, 5 s for commands, progress every 5 s. */
   readonly timings?: Partial<Timings>;
   /** Receives internal errors. */
@@ -66,6 +68,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     hostPaths: settings.hostPaths,
     rlm: settings.rlm,
     timings: { ...DEFAULT_TIMINGS, ...settings.timings },
+    sessionEnv: settings.sessionEnv,
     offers: (name) => byName.has(name),
     images: new Images(),
     state: {},

@@ -1,8 +1,8 @@
 // Divides the limit on open files between connections and sessions. Where the system allows few, there are fewer of both, so that neither
 // starves the other.
 
-import { readFileSync } from "node:fs";
 import type { Limits } from "../../api/local.ts";
+import { openFileLimit } from "../../util/system/open-file-limit.ts";
 
 export interface OpenFiles extends Pick<Limits, "sessions" | "tasks"> {
   readonly connections: number;
@@ -35,14 +35,4 @@ export function describeFewFiles(wanted: OpenFiles, planned: OpenFiles): string 
   const { sessions, connections } = planned;
   if (sessions === wanted.sessions && connections === wanted.connections) return undefined;
   return `at most ${sessions} sessions and ${connections} connections: the system's limit on open files is low, raise it with 'ulimit -n'`;
-}
-
-/** Node has raised it to the hard limit. Infinity: unknown. */
-function openFileLimit(): number {
-  try {
-    const limits = readFileSync("/proc/self/limits", "utf8");
-    return Number(/^Max open files +(?<soft>\d+)/m.exec(limits)?.groups?.["soft"] ?? Infinity);
-  } catch {
-    return Infinity;
-  }
 }

@@ -92,7 +92,9 @@ export class ServerLog implements Observer {
     this.#log.write("info", "run-start", { ...origin, runId: id, model, ...shown });
   }
 
-  runEnded({ id, startedAt, endedAt }: Run, result: RunResult | undefined, origin: ActivityOrigin): void {
+  runEnded(run: Run, result: RunResult | undefined, origin: ActivityOrigin): void {
+    const { id, startedAt, endedAt, notRecorded } = run;
+    if (notRecorded !== undefined) this.#log.write("warn", "run-not-recorded", { runId: id, why: notRecorded });
     this.#log.write("info", "run-end", {
       ...origin,
       runId: id,

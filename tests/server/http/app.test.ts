@@ -173,7 +173,7 @@ describe("errors", () => {
     expect(await allowed("HEAD", "/v1/sessions")).toEqual([200, null]);
   });
 
-  test.each(["/v1/version", execute, "/nowhere", "/", "/v1/health/", "//v1/health"])(
+  test.each(["/v1/version", execute, "/nowhere", "/index.html", "/v1/health/", "//v1/health"])(
     "%s wants the token",
     async (path) => {
       const response = await createApp(createServerContext(runtime), { token }).request(path, {

@@ -1,5 +1,6 @@
 // The description against the routes, and the routes against the description as a client reads it: by its JSON Schemas.
 
+import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
@@ -186,6 +187,22 @@ describe("each route", () => {
     for (const [, target] of html.matchAll(/href="#([^"]+)"/g)) expect(anchors).toContain(target);
     for (const { operation } of operations) expect(anchors).toContain(operation?.operationId);
     for (const id of Object.keys(description.components.schemas)) expect(anchors).toContain(`schema-${id}`);
+  });
+
+  test("the page at / needs no token, says what to try at its own address, and loads or executes nothing", async () => {
+    const { status, headers, response } = await ask("GET", "/", { headers: { authorization: "" } });
+    const html = await response.text();
+    expect(status).toBe(200);
+    const style = /<style>([^]*)<\/style>/.exec(html)?.[1] ?? "";
+    const digest = createHash("sha256").update(style).digest("base64");
+    expect(headers.get("content-security-policy")).toBe(
+      `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    expect(html).toContain("prefers-color-scheme: dark");
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|javascript:|\son\w+=|url\(/i);
+    expect([...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => href)).toEqual(["/v1/docs", "/v1/health"]);
+    expect(html).toContain("curl -s http://localhost/process/interpreter/execute");
+    expect([...html.matchAll(/<li>/g)]).toHaveLength(3);
   });
 
   test("a description cannot inject markup into the page", () => {

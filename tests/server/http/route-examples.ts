@@ -26,6 +26,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /v1/version": ({ ask }) => ask("GET", "/v1/version"),
   "GET /v1/openapi.json": ({ ask }) => ask("GET", "/v1/openapi.json"),
   "GET /metrics": ({ ask }) => ask("GET", "/metrics"),
+  "GET /": ({ ask }) => ask("GET", "/"),
   "GET /v1/docs": ({ ask }) => ask("GET", "/v1/docs"),
 
   "POST /v1/sessions": ({ ask }) => ask("POST", "/v1/sessions", { json: { env: { A: "b" }, idleTimeoutMs: null } }),

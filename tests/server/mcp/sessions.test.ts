@@ -97,7 +97,7 @@ describe("sessions", () => {
     await mcp.text("execute_repl", { session_id: "full", code: "x = 1\nopen('kept', 'w').close()" });
     await mcp.text("clear_repl_session", { session_id: "full" });
     expect(await mcp.text("get_session_namespace", { session_id: "full" })).toBe("Session 'full' has no variables.");
-    expect(await mcp.text("shell", { session_id: "full", command: "ls" })).toBe("kept");
+    expect(await mcp.text("shell", { session_id: "full", command: "find -type f" })).toBe("./kept");
   });
 
   test("expire, and the text says that variables are gone", async () => {

@@ -2,7 +2,9 @@
 
 import type { Runtime } from "../../../runtime.ts";
 import type { RLM } from "../../../rlm/rlm.ts";
+import type { SessionOptions } from "../../../session/options.ts";
 import type { Session } from "../../../session/session.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import type { Activity } from "../../observability/activity-tracker.ts";
 import type { HostPaths } from "../calls/host-paths.ts";
 import type { Images } from "../render/images.ts";
@@ -35,6 +37,8 @@ export interface ToolCall {
   /** Absent: no model is configured. */
   readonly rlm?: Pick<RLM, "limits" | "run"> | undefined;
   readonly timings: Timings;
+  /** Environment variables of sessions that calls open. Absent: none. */
+  readonly sessionEnv?: Readonly<Record<string, string>> | undefined;
   /** Aborted when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
   /** Sends a progress notification. Absent: the client did not ask for any. */
@@ -69,6 +73,9 @@ export async function useSession(call: ToolCall, id: string | undefined): Promis
   return session;
 }
 
-export function toSessionOptions({ timings }: ToolCall): { readonly idleTimeoutMs: number } {
-  return { idleTimeoutMs: timings.idleMs };
+export function toSessionOptions({
+  timings,
+  sessionEnv: env,
+}: ToolCall): Pick<SessionOptions, "idleTimeoutMs" | "env"> {
+  return { idleTimeoutMs: timings.idleMs, ...omitUndefined({ env }) };
 }

@@ -3,6 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { dataPath, describeDataFolder } from "../../../util/data-folder.ts";
+import { describeWriteProblem } from "../../../util/files/file-problem.ts";
 
 export interface Token {
   readonly value: string;
@@ -20,9 +22,9 @@ export function openToken(folder: string | undefined, configured: string | undef
     return { value: configured, path: null };
   }
   if (folder === undefined) {
-    const why = "cannot be made, or others can write to it";
+    const why = describeDataFolder("server");
     throw new Error(
-      `The folder of the token, 'server' in the data folder, ${why}: set RLM_DATA to a folder of yours, or RLM_TOKEN`,
+      `Cannot keep the token in '${dataPath("server")}': ${why}. Set RLM_DATA to a folder of yours, or RLM_TOKEN`,
     );
   }
   const path = join(folder, "token");
@@ -56,7 +58,12 @@ function create(path: string): string {
     writeFileSync(path, `${value}\n`, { mode: 0o600, flag: "wx" });
     return value;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+      const why = describeWriteProblem(path, error);
+      throw new Error(`Cannot write the token to ${path}: ${why}. Set RLM_DATA to another folder, or RLM_TOKEN`, {
+        cause: error,
+      });
+    }
     // Another server has just created it. Anything that is not a token is replaced.
     const theirs = readStored(path);
     if (theirs === undefined) writeFileSync(path, `${value}\n`, { mode: 0o600 });

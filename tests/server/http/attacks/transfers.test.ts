@@ -11,6 +11,7 @@ import { createServerContext } from "../../../../src/server/create-context.ts";
 import { createApp } from "../../../../src/server/http/app.ts";
 import type { ServerContext } from "../../../../src/server/context/server-context.ts";
 import { listen, type HTTPListener } from "../../../../src/server/net/listen.ts";
+import { growthDuring } from "../../../hostile/live-memory.ts";
 import { openTestRuntime } from "../../../open.ts";
 import { TOKEN } from "../request.ts";
 
@@ -33,17 +34,6 @@ afterAll(async () => {
 const filesOf = ({ id }: Session): string => `${server.url}/v1/sessions/${id}/files`;
 
 const PIECE = new Uint8Array(MIB).fill(7);
-
-/** How much more memory the process took at its worst while it did something. */
-async function growthOf(work: () => Promise<void>): Promise<number> {
-  globalThis.gc?.();
-  const before = process.memoryUsage.rss();
-  let peak = before;
-  const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 10);
-  await work();
-  clearInterval(timer);
-  return (peak - before) / MIB;
-}
 
 /** Begins a request whose body never ends by itself. */
 function begin(path: string, length = 100 * MIB) {
@@ -73,17 +63,17 @@ async function answerTo(sending: ReturnType<typeof begin>): Promise<{ status: nu
 }
 
 describe("200 MiB", () => {
-  test("take little memory in both directions, and arrive unchanged", async () => {
+  test("take little memory in both directions, and arrive unchanged", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const url = `${filesOf(session)}/big`;
-    const up = await growthOf(async () => {
+    const up = await growthDuring(async () => {
       const sending = begin(url, 200 * MIB);
       const answer = answerTo(sending);
       await send(sending, 200);
       sending.end();
       expect((await answer).status).toBe(201);
     });
-    const down = await growthOf(async () => {
+    const down = await growthDuring(async () => {
       const sending = request(url, { headers }).end();
       const [response] = (await once(sending, "response")) as [IncomingMessage];
       const [hash, expected] = [createHash("sha256"), createHash("sha256")];
@@ -91,11 +81,11 @@ describe("200 MiB", () => {
       for (let count = 0; count < 200; count += 1) expected.update(PIECE);
       expect(hash.digest("hex")).toBe(expected.digest("hex"));
     });
-    // Client and server are one process here, and what is not used any more is not collected at once.
+    // Client and server are one process here.
     expect(Math.max(up, down)).toBeLessThan(120);
   });
 
-  test("that the session does not read wait in the client, not in the server", async () => {
+  test("that the session does not read wait in the client, not in the server", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const sending = begin(`${filesOf(session)}/slow`, 200 * MIB);
     const answer = answerTo(sending);
@@ -243,12 +233,12 @@ describe("output", () => {
     expect([await past.text(), past.headers.get("next-offset")]).toEqual(["", String(41 * MIB)]);
   });
 
-  test("costs little memory while nobody reads it", async () => {
+  test("costs little memory while nobody reads it", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const { id } = context.executions.start(session, code, {});
     await context.executions.idle();
     const { hostname, port } = new URL(server.url);
-    const growth = await growthOf(async () => {
+    const growth = await growthDuring(async () => {
       const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname).pause());
       for (const socket of sockets) {
         const line = `GET /v1/executions/${id}/output?length=41943040 HTTP/1.1`;

@@ -42,8 +42,12 @@ describe("toMounts", () => {
 
   test("includes nothing twice", () => {
     const project = join(root, "project");
-    expect(toMounts(project, [{ path: project, mode: "rw" }])).toEqual([{ path: project, mode: "rw" }]);
-    expect(toMounts(join(project, "data"), [{ path: project, mode: "ro" }])).toEqual([{ path: project, mode: "ro" }]);
+    expect(toMounts(project, [{ path: project, mode: "rw" }])).toEqual([
+      { path: project, mode: "rw", name: "project" },
+    ]);
+    expect(toMounts(join(project, "data"), [{ path: project, mode: "ro" }])).toEqual([
+      { path: project, mode: "ro", name: "project" },
+    ]);
     symlinkSync(project, join(root, "link"));
     expect(
       toMounts(join(root, "other"), [
@@ -52,7 +56,7 @@ describe("toMounts", () => {
       ]),
     ).toEqual([
       { path: join(root, "other"), mode: "ro", hideSecrets: true, isOptional: true },
-      { path: project, mode: "rw" },
+      { path: project, mode: "rw", name: "project" },
     ]);
   });
 
