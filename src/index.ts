@@ -8,9 +8,8 @@ export type { Limits, LocalOneOffOptions, LocalRuntime, LocalRuntimeInfo, Mount,
 export type { RuntimeInfo } from "./protocol/api/about.ts";
 export type { Capabilities } from "./protocol/capabilities.ts";
 export type { Page, PageOptions } from "./api/page.ts";
-export type { AbortSignalLike, BlobLike, Content, ReadableStreamLike, Signal } from "./api/web-types.ts";
 
-// Sessions.
+// Sessions: persistent Python interpreters.
 export type {
   ForkOptions,
   GetOptions,
@@ -36,26 +35,9 @@ export type {
 } from "./api/local.ts";
 export type { CallHandler, HostCall } from "./api/local.ts";
 export type { Checkpoint, SessionInfo, StdlibFunction, StdlibListing, StdlibState } from "./protocol/sessions.ts";
-export type {
-  BackgroundDelta,
-  CallEnd,
-  CallStart,
-  Display,
-  DisplayPart,
-  ExecutionEnd,
-  ExecutionEvent,
-  ExecutionStart,
-  InputEnd,
-  InputStart,
-  OutputDelta,
-  OutputGap,
-  ResetReason,
-  SessionEnd,
-  SessionEvent,
-  SessionReset,
-} from "./protocol/events.ts";
-export type { ExecutionId, RunId, SessionId, TaskId } from "./protocol/ids.ts";
 export type { LoadReport, SaveReport, SkippedVariable } from "./protocol/session-manifest.ts";
+
+// Variables: what an inspection and a completion return.
 export type {
   Column,
   Completion,
@@ -94,7 +76,27 @@ export type {
   Usage,
 } from "./protocol/execution.ts";
 
-// Files of a session.
+// Events: what happens in a session, in the order in which it happens.
+export type {
+  BackgroundDelta,
+  CallEnd,
+  CallStart,
+  Display,
+  DisplayPart,
+  ExecutionEnd,
+  ExecutionEvent,
+  ExecutionStart,
+  InputEnd,
+  InputStart,
+  OutputDelta,
+  OutputGap,
+  ResetReason,
+  SessionEnd,
+  SessionEvent,
+  SessionReset,
+} from "./protocol/events.ts";
+
+// Files: the working directory of a session.
 export type {
   FileListOptions,
   FileOptions,
@@ -138,7 +140,7 @@ export type { LedgerAxis, LedgerLimits, RunInfo, RunStatus, RunUsage, StopReason
 export type { ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from "./protocol/run-events.ts";
 export type { FinishReason, ModelUsage, ReportedUsage, TokenPrice } from "./protocol/usage.ts";
 
-// Tools that code of a run may call.
+// Tools: host functions that code of a run may call.
 export { defineTool, type Tool, type ToolContext, type ZodSchema } from "./tools/tool.ts";
 export { executeCode, fileRead } from "./tools/builtins.ts";
 
@@ -160,10 +162,11 @@ export type {
   StreamPart,
 } from "./backends/backend.ts";
 
-// Errors.
+// Errors: what a promise rejects with where something could not be done.
 export {
   BackendConnectionError,
   CapabilityMissingError,
+  ConfigurationError,
   EnvironmentUnavailableError,
   ExecutionNotFoundError,
   FileError,
@@ -194,3 +197,7 @@ export {
   WorkerLostError,
 } from "./errors.ts";
 export type { BackendFault, ErrorCode, FileReason } from "./errors.ts";
+
+// Common types: ids, content, and what is used of the platform, so that no other library of types is needed.
+export type { ExecutionId, RunId, SessionId, TaskId } from "./protocol/ids.ts";
+export type { AbortSignalLike, BlobLike, Content, ReadableStreamLike, Signal } from "./api/web-types.ts";

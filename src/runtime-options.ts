@@ -3,7 +3,7 @@
 import type { Limits, RuntimeOptions as PublicOptions } from "./api/local.ts";
 import type { Environment, EnvironmentOptions, SandboxOptions } from "./environments/environment.ts";
 import { requireCapability } from "./environments/capabilities.ts";
-import { toRealPaths } from "./environments/mounts.ts";
+import { linkMounts, toRealPaths } from "./environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT } from "./environments/registry.ts";
 import type { OutputLimits } from "./output/output-log.ts";
 import { DEFAULT_LIMITS } from "./session/default-limits.ts";
@@ -64,9 +64,12 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
   };
 }
 
-export function toEnvironmentOptions(settings: RuntimeSettings, onLessMemory: () => void): EnvironmentOptions {
+export function toEnvironmentOptions(
+  settings: RuntimeSettings,
+  listeners: Pick<EnvironmentOptions, "onLessMemory" | "onProcess">,
+): EnvironmentOptions {
   const { python, preload, poolSize, users } = settings;
-  return { python, preload, poolSize, users, poolOptions: toSandboxOptions(settings, {}), onLessMemory };
+  return { python, preload, poolSize, users, poolOptions: toSandboxOptions(settings, {}), ...listeners };
 }
 
 /** Throws a TypeError or RangeError for values that can never work. */
@@ -85,12 +88,14 @@ export function toSessionSettings(
 ): Omit<SessionSettings, keyof SessionNames> {
   const { autoCheckpoint = false, includeStdlib = true } = options;
   if (autoCheckpoint) requireCapability(environment, "checkpoint", "open a session with autoCheckpoint");
+  const sandboxOptions = toSandboxOptions(settings, options);
   return {
     environment,
     output,
     activeWork,
-    sandboxOptions: toSandboxOptions(settings, options),
+    sandboxOptions,
     env: options.env ?? {},
+    links: linkMounts(sandboxOptions.mounts).links,
     cwd: options.cwd,
     argv: options.argv,
     readStdlib: includeStdlib ? readStdlib : undefined,

@@ -2,7 +2,7 @@
 
 import { checkCommand } from "./api/checks/check-shell.ts";
 import { requireCapability } from "./environments/capabilities.ts";
-import type { Environment, EnvironmentReport } from "./environments/environment.ts";
+import type { Environment, EnvironmentReport, ProcessEvent } from "./environments/environment.ts";
 import { Environments } from "./environments/environments.ts";
 import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } from "./errors.ts";
 import type { OutputLimits } from "./output/output-log.ts";
@@ -37,6 +37,7 @@ import type { ShellTask } from "./tasks/shell-task.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { ActiveWork } from "./util/async/active-work.ts";
 import { dataFolder } from "./util/data-folder.ts";
+import { describeReadProblem } from "./util/files/file-problem.ts";
 import { idMaker, randomId } from "./util/make-id.ts";
 
 const FINISHED_TASKS = { finished: 1000, finishedBytes: 128 * 1024 * 1024, keptMs: 3_600_000 };
@@ -47,9 +48,13 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
   const settings = toRuntimeSettings(options);
   const { limits, ids, environment } = settings;
   const sessions = new Sessions(limits.sessions, limits.totalMemoryBytes, ids);
-  const onLessMemory = (): void => void sessions.memory.check();
-  const environments = await Environments.load(environment, toEnvironmentOptions(settings, onLessMemory));
-  return new Runtime(settings, sessions, environments);
+  const listeners = {
+    onLessMemory: (): void => void sessions.memory.check(),
+    onProcess: (event: ProcessEvent): void => runtime.onProcess(event),
+  };
+  const environments = await Environments.load(environment, toEnvironmentOptions(settings, listeners));
+  const runtime = new Runtime(settings, sessions, environments);
+  return runtime;
 }
 
 export class Runtime implements AsyncDisposable {
@@ -61,6 +66,8 @@ export class Runtime implements AsyncDisposable {
   readonly runs: LiveRuns;
   /** Functions that exist in every session opened later. */
   readonly stdlib: StandardLibrary;
+  /** Called when a process of an environment has started or ended. */
+  onProcess: (event: ProcessEvent) => void = () => {};
   readonly #settings: RuntimeSettings;
   readonly #environments: Environments;
   /** Keeps the process alive while something is done; idle sessions and the pool do not. */
@@ -71,6 +78,7 @@ export class Runtime implements AsyncDisposable {
   readonly #output: OutputLimits;
   /** Created with the first run, as is its folder. */
   #callCache: CallCache | undefined;
+  #isUnavailable = false;
   #closing: Promise<void> | undefined;
 
   /** Use `openRuntime`. */
@@ -108,7 +116,8 @@ export class Runtime implements AsyncDisposable {
     const { timeoutMs, signal, ...sessionOptions } = options;
     const reader = await SessionFile.open(path).catch((error: Error) => {
       if (error instanceof REPLSecurityError) throw error;
-      throw new SessionStateError({ action: `load '${path}'`, sessionId: null, why: error.message }, { cause: error });
+      const why = describeReadProblem(error);
+      throw new SessionStateError({ action: `load '${path}'`, sessionId: null, why }, { cause: error });
     });
     try {
       const restoring = { reader, timeoutMs, signal } as Restoring;
@@ -183,6 +192,11 @@ export class Runtime implements AsyncDisposable {
     return this.#environments.default.report();
   }
 
+  /** Whether a session could not be opened because of this machine: no sandbox, or no Python. */
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
+  }
+
   /** Ends every session and every process. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#activeWork.during(() => this.#close());
@@ -198,7 +212,11 @@ export class Runtime implements AsyncDisposable {
     this.#checkOpen();
     const environment = await this.#environments.obtain(options.environment, options.python);
     this.#checkOpen();
-    const session = await this.sessions.open(options.id, this.#toSettings(options, environment), restoring);
+    const opening = this.sessions.open(options.id, this.#toSettings(options, environment), restoring);
+    const session = await opening.catch((error: unknown) => {
+      if (error instanceof EnvironmentUnavailableError) this.#isUnavailable = true;
+      throw error;
+    });
     if (this.#closing === undefined) return session;
     await session.discard();
     throw this.#closedError();

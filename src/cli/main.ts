@@ -5,10 +5,15 @@
 
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../util/version.ts";
+import { addBench } from "./bench/commands.ts";
+import { addCompletion } from "./completion/commands.ts";
+import { addConfig } from "./config/commands.ts";
 import { addDoctor } from "./doctor/commands.ts";
 import { addExec, addRepl } from "./exec/commands.ts";
 import { EXIT, fromError } from "./exit-code.ts";
+import { addHelp, addVersion } from "./help/commands.ts";
 import { printError } from "./io/print-error.ts";
+import { addLogOptions, isLogOption } from "./log/log-options.ts";
 import { addLogs } from "./logs/commands.ts";
 import { addMCP } from "./mcp-install/commands.ts";
 import { toUsageLine } from "./options/commander-message.ts";
@@ -28,7 +33,12 @@ const COMMANDS: readonly ((program: Command) => void)[] = [
   addMCPServe,
   addLogs,
   addMCP,
+  addConfig,
   addDoctor,
+  addBench,
+  addCompletion,
+  addHelp,
+  addVersion,
 ];
 
 /** Runs one command line and sets the exit code. Never throws. */
@@ -50,27 +60,43 @@ function report(error: unknown, program: Command, args: readonly string[]): numb
     if (line !== undefined) printError(line);
     return EXIT.usage;
   }
-  printError(error);
+  const isOutOfFiles = ["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+  printError(isOutOfFiles ? "too many files are open. Raise the limit: ulimit -n 1024" : error);
   return fromError(error);
 }
 
-function createProgram(): Command {
-  const program = new Command("rlm")
+/** All commands with their options; parsing a command line runs one. */
+export function createProgram(): Command {
+  const program: Command = new Command("rlm")
     .description("Persistent, sandboxed Python for language models and the programs that drive them.")
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this")
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleGlobalOptions: (command) => (command === program ? [] : program.options.filter(isLogOption)),
+      subcommandTerm: toTerm,
+    })
     .configureOutput({ outputError: () => {} }) // report() prints one line instead
     .exitOverride()
     .addHelpText("after", EXAMPLES);
+  addLogOptions(program);
   for (const add of COMMANDS) add(program);
   return program;
 }
 
+/** Without "[options]", which would leave no room for the summary of a command with several arguments. */
+function toTerm(command: Command): string {
+  const names = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...names].join(" ");
+}
+
 const EXAMPLES = `
 Examples:
-  rlm run --demo               a question over a long text, answered without a key
+  rlm run --demo               a question over a long text, without a key
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP
@@ -78,6 +104,8 @@ Examples:
   rlm mcp-serve                serve to an MCP client
   rlm logs                     the runs so far
   rlm mcp install cursor       add that server to an MCP client
+  rlm config show              every setting, and where it comes from
   rlm doctor                   check this machine
+  rlm bench                    measure its speed
 
-'rlm COMMAND --help' has more.`;
+'rlm help COMMAND' has more.`;

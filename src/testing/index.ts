@@ -1,5 +1,6 @@
 // For tests of programs that use the SDK: every public name, listed one by one.
 
+// A scripted model: it answers from a script, without a network.
 export { createScriptedBackend } from "./create-scripted-backend.ts";
 export type {
   Script,
@@ -9,7 +10,7 @@ export type {
   ScriptedReply,
 } from "../backends/scripted/script.ts";
 
-// The contract of `Runtime`, for other implementations of it.
+// The contract of a runtime: a suite for other implementations of `Runtime`.
 export {
   describeRuntime,
   runContractCase,

@@ -35,3 +35,21 @@ function isSleep(pid: string, marker: string): boolean {
     return false; // it has ended
   }
 }
+
+/** The ids of all processes below this one. */
+export function descendantsOf(pid: number): string[] {
+  const parents = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [name, parentOf(name)] as const);
+  const below = (parent: string): string[] =>
+    parents.flatMap(([child, itsParent]) => (itsParent === parent ? [child, ...below(child)] : []));
+  return below(String(pid));
+}
+
+function parentOf(pid: string): string | undefined {
+  try {
+    return /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  } catch {
+    return undefined; // it has ended
+  }
+}

@@ -15,6 +15,8 @@ export const KEYS = {
   up: "\u001B[A",
   down: "\u001B[B",
   left: "\u001B[D",
+  right: "\u001B[C",
+  altF: "\u001Bf",
   backspace: "\u007F",
   ctrlC: "\u0003",
   ctrlD: "\u0004",
@@ -28,6 +30,7 @@ interface TerminalOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly rows?: number;
+  readonly cwd?: string;
 }
 
 export class TestTerminal implements AsyncDisposable {
@@ -40,10 +43,10 @@ export class TestTerminal implements AsyncDisposable {
   readonly #waiting = new Set<() => void>();
   #isEnded = false;
 
-  constructor(args: readonly string[], { env, columns = 80, rows = 24 }: TerminalOptions) {
+  constructor(args: readonly string[], { env, columns = 80, rows = 24, cwd }: TerminalOptions) {
     const base = { PATH: process.env["PATH"], HOME: process.env["HOME"], RLM_PYTHON: PYTHON, TERM: "xterm-256color" };
     const command = [FIXTURE, String(columns), String(rows), process.execPath, CLI, ...args];
-    this.#child = spawn(PYTHON, command, { env: { ...base, ...env } });
+    this.#child = spawn(PYTHON, command, { cwd, env: { ...base, ...env } });
     this.#screen = new Screen(columns);
     const decoder = new StringDecoder("utf8");
     this.#child.stdout.on("data", (chunk: Buffer) => {
@@ -164,7 +167,8 @@ class Screen {
     else if (final === "J" && count === 0) {
       this.#rows[this.#row]?.splice(this.#column);
       this.#rows.splice(this.#row + 1);
-    } else if (final === "J") this.#rows = [[]];
+    } else if (final === "K" && count === 0) this.#rows[this.#row]?.splice(this.#column);
+    else if (final === "J") this.#rows = [[]];
     else if (final === "H") [this.#row, this.#column] = [0, 0];
   }
 

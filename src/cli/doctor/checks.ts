@@ -13,9 +13,10 @@ import { DEFAULT_EXECUTION_LIMITS } from "../../server/context/executions.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.ts";
 import { healthAnswer } from "../../protocol/api/about.ts";
 import { freeBytes } from "../../util/bytes/free-bytes.ts";
-import { dataFolder, dataPath } from "../../util/data-folder.ts";
+import { dataFolder, dataPath, describeDataFolder } from "../../util/data-folder.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 import { formatSize } from "../../util/text/format.ts";
+import { currentFolder } from "../../util/system/current-folder.ts";
 import { ok, warn, type Finding } from "./finding.ts";
 import { checkModels } from "./models.ts";
 import { checkSandbox } from "./sandbox.ts";
@@ -26,14 +27,14 @@ const GIB = 1024 ** 3;
 
 export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   yield ok("node", `${process.versions.node} at ${process.execPath}`); // bin.ts has checked it
-  yield* await checkSandbox();
+  const config = readConfig();
+  yield* await checkSandbox("check" in config ? {} : config.sessions);
   yield await memory();
   yield await folder();
   yield temporary();
-  const config = readConfig();
   if ("check" in config) yield config;
   else {
-    yield ok("config", config.path ?? "no rlm.toml: everything has its default");
+    yield configuration(config);
     yield* checkModels(config);
   }
   const { limits = {}, server = {} } = "check" in config ? {} : config;
@@ -46,11 +47,21 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
 /** The configuration, or a finding that says what is wrong with it. */
 function readConfig(): Config | Finding {
   try {
-    return loadConfig({ cwd: process.cwd(), env: process.env });
+    return loadConfig({ cwd: currentFolder(), env: process.env });
   } catch (error) {
     if (!(error instanceof RLMError)) throw error;
     return warn("config", error.message, "Correct it: until then rlm run and rlm serve do not start here");
   }
+}
+
+/** The files that count, and what of a project's does not. */
+function configuration({ files, ignored }: Config): Finding {
+  const check = "config";
+  const found = files.map(({ path }) => path).join(" over ") || "no rlm.toml: everything has its default";
+  if (ignored === null) return ok(check, found);
+  const why = ignored.trust === "new" ? "is not trusted" : "has changed since it was trusted";
+  const fix = "'rlm config trust' shows what would count, and trusts the file";
+  return warn(check, `${ignored.path} ${why}, so these are ignored: ${ignored.names.join(", ")}`, fix);
 }
 
 /** There should be enough memory for at least one session at its limit. */
@@ -69,7 +80,8 @@ async function folder(): Promise<Finding> {
   const path = dataFolder("server");
   const isWritable = path !== undefined && (await access(path, constants.W_OK).catch(() => false)) !== false;
   if (!isWritable) {
-    const found = `${path ?? dataPath("server")} cannot be written`;
+    const why = path === undefined ? `: ${describeDataFolder("server")}` : "";
+    const found = `${path ?? dataPath("server")} cannot be written${why}`;
     return warn(check, found, "Set RLM_DATA to a folder that can be written");
   }
   const free = freeBytes(path);

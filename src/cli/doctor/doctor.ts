@@ -4,8 +4,12 @@ import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { findings } from "./checks.ts";
 import type { Finding } from "./finding.ts";
 import { EXIT } from "../exit-code.ts";
+import { terminalWidth } from "../io/table.ts";
+import { wrapWords } from "../io/wrap-words.ts";
 
 const MAX_CHARACTERS = 1000;
+/** Of the texts: the width of the status and the check before them. */
+const INDENT = 19;
 
 /** The exit code is 0 if sessions work here, else 1. */
 export async function doctor({ json }: { readonly json?: true }): Promise<number> {
@@ -20,9 +24,16 @@ export async function doctor({ json }: { readonly json?: true }): Promise<number
   return usable ? EXIT.ok : EXIT.error;
 }
 
-function toLines({ check, status, found, fix }: Finding): string {
-  const line = `${status.padEnd(4)}  ${check.padEnd(11)}  ${toLine(found)}\n`;
-  return fix === undefined ? line : `${line}${" ".repeat(19)}fix: ${toLine(fix)}\n`;
+/** On a terminal, long texts continue below their beginning. */
+export function toLines({ check, status, found, fix }: Finding, width = terminalWidth()): string {
+  const texts = fix === undefined ? [found] : [found, `fix: ${fix}`];
+  const lines = texts.flatMap((text) => wrapWords(toLine(text), width - INDENT));
+  const [first = "", ...rest] = lines;
+  return [
+    `${status.padEnd(4)}  ${check.padEnd(11)}  ${first}`,
+    ...rest.map((line) => " ".repeat(INDENT) + line),
+    "",
+  ].join("\n");
 }
 
 /** A configuration may contain anything: keep it on one line and without terminal commands. */

@@ -58,5 +58,5 @@ async function checkConfigured(name: string, config: Config): Promise<Finding> {
 function key(config: Config, env: Readonly<Record<string, string | undefined>>): string {
   const variable = keyVariable(config);
   if (variable === undefined || !(config.env[variable] ?? env[variable])) return "without a key";
-  return `its key is in ${variable}${config.dotEnv[variable] === undefined ? "" : " of .env"}`;
+  return `its key is in ${variable}${config.dotEnvs.some(({ values }) => variable in values) ? " of .env" : ""}`;
 }

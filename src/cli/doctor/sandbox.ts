@@ -1,12 +1,14 @@
 // Checks Python and the sandbox by using them: opens a session and computes 1+1.
 
-import { closeSync, openSync, readFileSync, readSync, realpathSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync } from "node:fs";
+import type { Config } from "../../config/config.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { openRuntime } from "../../runtime.ts";
 import type { EnvironmentReport } from "../../environments/environment.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { describeTier } from "../io/describe-tier.ts";
 import { ok, warn, type Finding } from "./finding.ts";
+import { shimPath } from "./python-shim.ts";
 
 /** Kernel settings that decide whether an unprivileged user can build a sandbox. */
 const SYSCTLS = [
@@ -15,8 +17,12 @@ const SYSCTLS = [
   "kernel/apparmor_restrict_unprivileged_userns",
 ] as const;
 
-export async function checkSandbox(): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime({ poolSize: 0, preload: [] });
+/** With the interpreter and the users of the configuration. */
+export async function checkSandbox({
+  python: wanted,
+  users,
+}: Pick<Config["sessions"], "python" | "users">): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime({ poolSize: 0, preload: [], ...omitUndefined({ python: wanted, users }) });
   const started = performance.now();
   try {
     const session = await runtime.openSession({ id: "doctor" });
@@ -99,23 +105,4 @@ function sysctls(): string {
     }
   });
   return values.join(" ") || "no settings for user namespaces";
-}
-
-/** The path of a version manager's script that stands in for Python, if there is one. */
-function shimPath(): string | undefined {
-  const wanted = process.env["RLM_PYTHON"] || "python3";
-  const folders = wanted.includes("/") ? [""] : (process.env["PATH"] ?? "").split(delimiter);
-  for (const folder of folders) {
-    try {
-      const path = join(folder, wanted);
-      const fd = openSync(realpathSync(path), "r");
-      const start = Buffer.alloc(2);
-      readSync(fd, start, 0, 2, 0);
-      closeSync(fd);
-      return start.toString("latin1") === "#!" ? path : undefined;
-    } catch {
-      continue; // not there, or a folder
-    }
-  }
-  return undefined;
 }

@@ -1,10 +1,11 @@
 // `rlm exec` and `rlm repl` with their options.
 
-import { DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES } from "../../environments/registry.ts";
+import { ENVIRONMENT_NAMES } from "../../environments/registry.ts";
 import { Option, type Command } from "commander";
 import { exitWith } from "../options/action.ts";
 import { collect, parseAssignment, parseSeconds, parseSize } from "../options/option-values.ts";
-import type { ExecArguments, SessionArguments } from "./exec.ts";
+import type { ExecArguments } from "./exec.ts";
+import type { SessionArguments } from "./session-settings.ts";
 
 export function addExec(program: Command): void {
   addSessionOptions(program.command("exec"))
@@ -15,11 +16,6 @@ export function addExec(program: Command): void {
     .option("-c <code>", "the code itself")
     .option("--json", "print the whole result as one JSON object, and nothing else")
     .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
-    .addOption(
-      new Option("--env <name>", "where to run it")
-        .choices(ENVIRONMENT_NAMES)
-        .default(DEFAULT_ENVIRONMENT, DEFAULT_ENVIRONMENT),
-    )
     .addOption(new Option("--allow-net <host>").hideHelp())
     .addHelpText("after", EXEC_EXAMPLES)
     .action(
@@ -47,12 +43,15 @@ function addSessionOptions(command: Command): Command {
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
     .option(
       "--mount <PATH[:ro|rw]>",
-      "mount a folder of this machine, read-only unless :rw; may be repeated",
+      "mount a folder of this machine, read-only unless :rw, also at its name; may be repeated",
       collect(String),
     )
+    .option("--cwd <path>", "where the code starts: in a mounted folder, or in the session")
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .option("--memory <size>", "memory limit, such as 512m or 4g (default: 2g)", parseSize)
-    .option("--session-file <path>", "load the state from this file, and save it there at the end");
+    .option("--session-file <path>", "load the state from this file, and save it there at the end")
+    .addOption(new Option("--env <name>", "where to run it (default: local)").choices(ENVIRONMENT_NAMES))
+    .option("--config <file>", "use this file instead of rlm.toml");
 }
 
 const EXEC_EXAMPLES = `
@@ -62,4 +61,5 @@ Examples:
   rlm exec report.py -- --verbose      options after -- belong to the program
   echo 'print(1)' | rlm exec - --json
 
-Exit codes: 0 ok, 1 the code raised, n for exit(n), 124 time limit, 130 Ctrl-C, 2 wrong usage, 70 our own failure.`;
+Exit codes: 0 ok, 1 the code raised, n for exit(n), 124 time limit,
+130 Ctrl-C, 2 wrong usage, 70 our own failure.`;

@@ -2,8 +2,7 @@
 
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
-import { parseMount } from "../../environments/mounts.ts";
-import type { EnvironmentName } from "../../environments/registry.ts";
+import type { Config } from "../../config/config.ts";
 import { DEFAULT_LIMITS } from "../../session/default-limits.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
@@ -17,25 +16,23 @@ import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
 import { ForwardOutput } from "./forward-output.ts";
 import { printOutcome } from "./print-execution.ts";
+import { openInFolder, reportLinks, toSessionPath } from "./working-directory.ts";
+import { readConfig } from "../options/read-config.ts";
 import { UsageError } from "../options/usage-error.ts";
+import {
+  namingPython,
+  toRuntimeOptions,
+  toSessionOptions,
+  toTimeoutMs,
+  type SessionArguments,
+} from "./session-settings.ts";
 
 /** After code was stopped: how long the command waits for a reader that takes nothing. */
 const STALLED_MS = 5_000;
 
-/** Options of every command that opens a session in this process. */
-export interface SessionArguments {
-  readonly timeout?: number;
-  readonly e?: readonly (readonly [string, string])[];
-  readonly mount?: readonly string[];
-  readonly python?: string;
-  readonly memory?: number;
-  readonly sessionFile?: string;
-}
-
 export interface ExecArguments extends SessionArguments {
   readonly c?: string;
   readonly json?: true;
-  readonly env: EnvironmentName;
   readonly allowNet?: string;
 }
 
@@ -45,24 +42,34 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
   }
   const source = await readSource(options.c, args);
   const output = new StandardOutput();
-  await using runtime = await openRuntime(toRuntimeOptions(options));
+  const config = readConfig({ path: options.config, isDotEnvOptional: true });
+  const runtimeOptions = toOptions(options, config);
+  const { mounts = [] } = runtimeOptions;
+  const cwd = options.cwd === undefined ? undefined : toSessionPath(options.cwd, mounts);
+  reportLinks(mounts);
+  await using runtime = await openRuntime(runtimeOptions);
+  options.log.observe(runtime);
   using signals = new SignalHandler(runtime, output);
-  return await signals.race(run(runtime, source, options, output, signals));
+  const placed = { ...options, ...omitUndefined({ cwd }) };
+  const work = namingPython(options, config, () => run(runtime, source, placed, config, output, signals));
+  return await signals.race(work);
 }
 
 async function run(
   runtime: Runtime,
   { code, argv, fileName, usedInput }: Source,
-  { timeout = 0, json, e = [], sessionFile }: ExecArguments,
+  options: ExecArguments,
+  config: Config,
   output: StandardOutput,
   signals: SignalHandler,
 ): Promise<number> {
-  const sessionOptions = { id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null };
-  const session = await openWithFile(runtime, sessionFile, sessionOptions);
+  const { json, sessionFile, cwd } = options;
+  const sessionOptions = { ...toSessionOptions(options, config), id: "exec", argv, idleTimeoutMs: null };
+  const session = await openInFolder(cwd, () => openWithFile(runtime, sessionFile, sessionOptions));
   signals.interruptible = session;
   const forward = new ForwardOutput(output);
   const execution = session.execute(code, {
-    timeoutMs: timeout === 0 ? null : timeout * 1000,
+    timeoutMs: toTimeoutMs(options, config),
     fileName,
     onInput: usedInput ? async () => null : readStandardInput,
     ...(!json && { receiver: forward }),
@@ -90,14 +97,9 @@ async function saveState(session: Session, { state }: ExecutionResult, file: str
   else if (file !== undefined) printError(`the state was lost, so '${file}' is as it was`);
 }
 
-function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {
-  return {
-    environment: env,
-    poolSize: 0,
-    preload: [],
-    mounts: mount.map(parseMount),
-    ...omitUndefined({ python }),
-    // Output is forwarded as it comes, so that nothing has to be stored beyond what a result keeps.
-    limits: { readableOutputBytes: DEFAULT_LIMITS.keptOutputBytes, ...omitUndefined({ memoryBytes: memory }) },
-  };
+function toOptions(options: ExecArguments, config: Config): RuntimeOptions {
+  const { limits, ...configured } = toRuntimeOptions(options, config);
+  // Output is forwarded as it comes, so that nothing has to be stored beyond what a result keeps.
+  const readableOutputBytes = limits?.keptOutputBytes ?? DEFAULT_LIMITS.keptOutputBytes;
+  return { ...configured, poolSize: 0, preload: [], limits: { ...limits, readableOutputBytes } };
 }

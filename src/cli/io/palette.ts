@@ -25,6 +25,11 @@ export class Palette {
     this.#isOn = isOn;
   }
 
+  /** Whether there are colours. */
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
   paint(colour: Colour | undefined, text: string): string {
     if (!this.#isOn || colour === undefined || text === "") return text;
     return `\u001B[${CODES[colour]}m${text}\u001B[0m`;

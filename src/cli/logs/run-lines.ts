@@ -1,10 +1,12 @@
 // Renders the events of a run for people: a few lines per event, indented by depth.
 
 import type { OutputStream } from "../../protocol/execution.ts";
-import type { ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from "../../protocol/run-events.ts";
+import type { Batch, ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from "../../protocol/run-events.ts";
 import type { ModelUsage } from "../../protocol/usage.ts";
 import type { Colour, Palette } from "../io/palette.ts";
 import { formatCost, formatCount, formatDuration, formatSize } from "../../util/text/format.ts";
+import { describeWait } from "../../util/text/describe-wait.ts";
+import { truncateToWidth } from "../../util/text/text-width.ts";
 import { toBlock, toLine } from "../io/text-block.ts";
 
 const STEP = 4;
@@ -13,33 +15,65 @@ const MAX_DEPTH = 10;
 /** The most open calls that are remembered. */
 const MAX_OPEN = 100_000;
 const ANSWER_LINES = 4;
+/** Where the width of the terminal is not known. */
+const COLUMNS = 120;
+const MIN_ONE_LINE = 20;
+const MAX_ONE_LINE = 1000;
 
 type Of<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type: Type }>;
-export type Messages = ModelCallStart["messages"];
+type Messages = ModelCallStart["messages"];
+
+/** What a model is asked. */
+export interface Asked {
+  /** The messages that a call adds to the conversation. */
+  readonly added?: Messages;
+  /** The beginning of what code asks. */
+  readonly prompt?: string;
+}
+
+interface Open<Start> {
+  readonly start: Start;
+  readonly prompt: string;
+}
 
 export class RunLines {
   readonly #palette: Palette;
   readonly #isFull: boolean;
   readonly #depths = new Map<string, number>();
-  readonly #calls = new Map<string, ModelCallStart | Of<"tool-call-start">>();
+  readonly #calls = new Map<string, Open<ModelCallStart | Of<"tool-call-start">>>();
+  readonly #columns: number;
+  /** The node and the reason of the wait that was shown last. Empty: something else was shown since. */
+  #lastWait = "";
 
-  /** `isFull`: shows every text whole, and the messages to the model. */
-  constructor(palette: Palette, { isFull }: { readonly isFull: boolean }) {
+  /** `isFull`: shows every text whole, and the messages to the model. `columns`: the width of one-line prompts and answers. */
+  constructor(
+    palette: Palette,
+    { isFull, columns = COLUMNS }: { readonly isFull: boolean; readonly columns?: number },
+  ) {
     this.#palette = palette;
     this.#isFull = isFull;
+    this.#columns = columns;
   }
 
-  /** Ends with a newline, or is empty. `added` are the messages that a model call adds to the conversation. */
-  show(event: RunEvent, added: Messages): string {
+  /** Ends with a newline, or is empty. */
+  show(event: RunEvent, asked: Asked = {}): string {
+    const text = this.#show(event, asked);
+    if (text !== "" && event.type !== "model-call-wait") this.#lastWait = "";
+    return text;
+  }
+
+  #show(event: RunEvent, { added = [], prompt = "" }: Asked): string {
     switch (event.type) {
       case "node-start":
         return this.#nodeStart(event);
       case "model-call-start":
-        this.#open(event);
+        this.#open(event, prompt);
         return this.#isFull ? this.#messages(event, added) : "";
       case "tool-call-start":
         this.#open(event);
         return "";
+      case "model-call-wait":
+        return this.#wait(event);
       case "model-call-end":
         return this.#modelCall(event);
       case "tool-call-end":
@@ -72,7 +106,10 @@ export class RunLines {
   #nodeStart({ nodeId, depth, query, model, context, isDegraded }: Of<"node-start">): string {
     this.#depths.set(nodeId, Math.min(MAX_DEPTH, Math.max(0, depth)));
     const note = isDegraded ? "  too deep for a session: one call" : "";
-    const variables = context.map(({ name, kind, bytes }) => `${name}: ${kind}, ${formatSize(bytes)}`);
+    const variables = context.map(({ name, kind, bytes, files }) => {
+      const what = files === undefined ? kind : formatCount(files, "file");
+      return `${name}: ${what}, ${formatSize(bytes)}`;
+    });
     return (
       this.#line(nodeId, `${nodeId}  ${model}${note}`, "prompt", 0) +
       this.#block(nodeId, query, { indent: 2, lines: ANSWER_LINES }) +
@@ -80,15 +117,30 @@ export class RunLines {
     );
   }
 
-  #messages({ nodeId, model }: ModelCallStart, added: Messages): string {
+  #messages({ nodeId, model, batch }: ModelCallStart, added: Messages): string {
     return added
-      .map(({ role, content }) => this.#line(nodeId, `${nodeId} ${role} to ${model}`) + this.#block(nodeId, content))
+      .map(({ role, content }) => {
+        const line = this.#line(nodeId, `${nodeId} ${role} to ${model}${toPosition(batch, ", ")}`);
+        return line + this.#block(nodeId, content);
+      })
       .join("");
   }
 
+  /** Calls of a batch that wait for the same reason take one line, unless all is shown. */
+  #wait(event: Of<"model-call-wait">): string {
+    const { nodeId, fault, error } = event;
+    const wait = `${nodeId} ${fault}`;
+    if (!this.#isFull && wait === this.#lastWait) return "";
+    this.#lastWait = wait;
+    const line = this.#line(nodeId, `${nodeId} wait  ${describeWait(event)}`, "quiet");
+    return this.#isFull ? line + this.#block(nodeId, error ?? "") : line;
+  }
+
   #modelCall(event: ModelCallEnd): string {
-    const start = this.#close(event.callId, "model-call-start");
-    const what = start?.purpose === "step" ? `step ${start.step}` : (start?.purpose ?? "call");
+    const opened = this.#close(event.callId, "model-call-start");
+    const start = opened?.start;
+    const name = start?.purpose === "step" ? `step ${start.step}` : (start?.purpose ?? "call");
+    const what = `${name}${toPosition(start?.batch, " ")}`;
     const facts = [
       ...(event.isCached ? ["from the cache"] : [toTokens(event.usage), formatCost(event.usage.costUsd)]),
       formatDuration(event.durationMs),
@@ -96,7 +148,10 @@ export class RunLines {
     ];
     const { nodeId } = event;
     const line = `${nodeId} ${what}  ${start?.model ?? ""}  ${facts.join(", ")}`;
-    if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason given"}`, "error");
+    const prompt = this.#isFull ? "" : this.#oneLine(nodeId, "prompt", opened?.prompt ?? "");
+    if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason given"}`, "error") + prompt;
+    if (!this.#isFull && start?.purpose === "query")
+      return this.#line(nodeId, line, "strong") + prompt + this.#oneLine(nodeId, "answer", event.text);
     const reasoning = this.#isFull && event.reasoning !== "" ? `(${event.reasoning})\n\n` : "";
     // The code is shown with its own event.
     const reply =
@@ -105,7 +160,7 @@ export class RunLines {
   }
 
   #toolCall({ nodeId, callId, ok, result, durationMs }: Of<"tool-call-end">): string {
-    const start = this.#close(callId, "tool-call-start");
+    const start = this.#close(callId, "tool-call-start")?.start;
     const args = toLine(JSON.stringify(start?.args) ?? "", this.#isFull ? Number.POSITIVE_INFINITY : 120);
     const line = `${nodeId} tool ${start?.tool ?? "?"}  ${args}  ${ok ? "ok" : "failed"}, ${formatDuration(durationMs)}`;
     const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
@@ -159,16 +214,23 @@ export class RunLines {
     ].join("");
   }
 
-  #open(start: ModelCallStart | Of<"tool-call-start">): void {
+  #open(start: ModelCallStart | Of<"tool-call-start">, prompt = ""): void {
     const [oldest] = this.#calls.keys();
     if (this.#calls.size >= MAX_OPEN && oldest !== undefined) this.#calls.delete(oldest);
-    this.#calls.set(`${start.type} ${start.callId}`, start);
+    this.#calls.set(`${start.type} ${start.callId}`, { start, prompt });
   }
 
-  #close<Type extends "model-call-start" | "tool-call-start">(callId: string, type: Type): Of<Type> | undefined {
-    const start = this.#calls.get(`${type} ${callId}`);
+  #close<Type extends "model-call-start" | "tool-call-start">(callId: string, type: Type): Open<Of<Type>> | undefined {
+    const open = this.#calls.get(`${type} ${callId}`);
     this.#calls.delete(`${type} ${callId}`);
-    return start as Of<Type> | undefined;
+    return open as Open<Of<Type>> | undefined;
+  }
+
+  /** The beginning of a text on one line. Empty if the text is. */
+  #oneLine(nodeId: string, name: string, text: string): string {
+    const lead = `${" ".repeat(this.#indent(nodeId) + 4)}${name}  `;
+    const line = toLine(text.slice(0, MAX_ONE_LINE), MAX_ONE_LINE);
+    return line === "" ? "" : `${lead}${truncateToWidth(line, Math.max(MIN_ONE_LINE, this.#columns - lead.length))}\n`;
   }
 
   #line(nodeId: string, text: string, colour?: Colour, indent = 2): string {
@@ -192,6 +254,11 @@ function toTokens({ inputTokens, outputTokens, reasoningTokens, estimatedTokens 
     ...(estimatedTokens > 0 ? [`${formatCount(estimatedTokens)} estimated`] : []),
   ];
   return `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+
+/** `37 of 200`. Empty: it is not one of several. */
+function toPosition(batch: Batch | undefined, before: string): string {
+  return batch === undefined ? "" : `${before}${formatCount(batch.ordinal)} of ${formatCount(batch.size)}`;
 }
 
 /** What code printed on both streams, in print order. A record that was changed by hand shows what it has. */

@@ -2,6 +2,7 @@
 
 import type { Command, CommanderError } from "commander";
 import { didYouMean } from "../../util/text/did-you-mean.ts";
+import { findCommand } from "./find-command.ts";
 
 /** Commands that pass options on to another program. */
 const PASSED_ON: Readonly<Record<string, string>> = {
@@ -33,10 +34,7 @@ function toMessage(
   args: readonly string[],
   names: readonly string[],
 ): string {
-  const group = names.reduce(
-    (within, name) => within.commands.find((known) => known.name() === name) ?? within,
-    program,
-  );
+  const group = names.reduce((within, name) => findCommand(within, name) ?? within, program);
   const word = args[names.length];
   if (code !== "commander.excessArguments" || group.commands.length === 0 || word?.startsWith("-") !== false)
     return message;
@@ -49,6 +47,6 @@ function toMessage(
 
 /** The names of the command and its subcommand, as far as they exist. */
 function toCommandNames(group: Command, [name, ...rest]: readonly string[]): readonly string[] {
-  const command = group.commands.find((known) => known.name() === name);
+  const command = findCommand(group, name);
   return command === undefined ? [] : [command.name(), ...toCommandNames(command, rest)];
 }

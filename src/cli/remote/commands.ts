@@ -10,12 +10,14 @@ import type { OutputArguments, StartArguments } from "./tasks.ts";
 const JSON_OPTION = ["--json", "print JSON, and nothing else"] as const;
 
 export function addSessions(program: Command): void {
+  const list = exitWith(async (options: JSONArguments) => (await import("./sessions.ts")).listSessions(options));
   const sessions = addGroup(program, "sessions")
     .summary("list and use the sessions of a running server")
     .description("Lists the sessions of a running `rlm serve`.")
     .usage("[--json] | rlm sessions COMMAND")
     .addHelpText("after", SESSIONS_EXAMPLES)
-    .action(exitWith(async (options: JSONArguments) => (await import("./sessions.ts")).listSessions(options)));
+    .action(list);
+  addList(sessions, "list the sessions", list);
   sessions
     .command("open")
     .summary("open a session, and print its id")
@@ -60,12 +62,14 @@ export function addSessions(program: Command): void {
 }
 
 export function addTasks(program: Command): void {
+  const list = exitWith(async (options: JSONArguments) => (await import("./tasks.ts")).listTasks(options));
   const tasks = addGroup(program, "tasks")
     .summary("list and control the tasks of a running server")
     .description("Lists the tasks of a running `rlm serve`: shell commands, and executions and runs that became tasks.")
     .usage("[--json] | rlm tasks COMMAND")
     .addHelpText("after", TASKS_EXAMPLES)
-    .action(exitWith(async (options: JSONArguments) => (await import("./tasks.ts")).listTasks(options)));
+    .action(list);
+  addList(tasks, "list the tasks", list);
   tasks
     .command("start")
     .summary("start a command, and print the id of its task")
@@ -104,6 +108,17 @@ const CHANGES = [
   ["resume", "resume a task"],
 ] as const;
 
+/** The same as the group without a subcommand. */
+function addList(group: Command, summary: string, list: (...args: unknown[]) => Promise<void>): void {
+  group
+    .command("list")
+    .alias("ls")
+    .summary(summary)
+    .option(...JSON_OPTION)
+    .allowExcessArguments(false)
+    .action(list);
+}
+
 /** A command whose only argument is an id. */
 function addWithId(
   group: Command,
@@ -129,8 +144,8 @@ function addGroup(program: Command, name: string): Command {
     .allowExcessArguments(false);
 }
 
-const WHERE = `RLM_URL is the server (default: http://127.0.0.1:8000), RLM_TOKEN its token (default: the one that 'rlm serve'
-stores on this machine).`;
+const WHERE = `RLM_URL is the server (default: the newest that runs on this machine),
+RLM_TOKEN its token (default: the one that 'rlm serve' stores on this machine).`;
 
 const SESSIONS_EXAMPLES = `
 Examples:

@@ -1,7 +1,7 @@
 // `rlm sessions`: the sessions of a running server.
 
 import { setTimeout } from "node:timers/promises";
-import { toColumns } from "../io/columns.ts";
+import { toTable, type Column } from "../io/table.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
 import { formatAge, formatCount, formatSize, formatTime } from "../../util/text/format.ts";
@@ -29,7 +29,7 @@ const END_MS = 5_000;
 
 export async function listSessions({ json }: JSONArguments): Promise<number> {
   const sessions = await withServer((runtime) => readPages((page) => runtime.sessions.list(page)));
-  return printLines(json ? JSON.stringify({ sessions }) : toTable(sessions, Date.now()));
+  return printLines(json ? JSON.stringify({ sessions }) : describeSessions(sessions, Date.now()));
 }
 
 export async function showSession(id: string, { json }: JSONArguments): Promise<number> {
@@ -102,7 +102,16 @@ function describe({ interrupted: execution, hasEnded, state }: InterruptAnswer):
   return `${toLine(execution)} interrupted${state === null ? "" : `, state ${toLine(state)}`}`;
 }
 
-function toTable(sessions: readonly SessionInfo[], now: number): string {
+const COLUMNS: readonly Column[] = [
+  { title: "ID" },
+  { title: "STATE" },
+  { title: "EXECUTIONS", leftOut: 2 },
+  { title: "MEMORY", leftOut: 3 },
+  { title: "AGE", leftOut: 1 },
+  { title: "IDLE", leftOut: 4 },
+];
+
+function describeSessions(sessions: readonly SessionInfo[], now: number): string {
   if (sessions.length === 0) return "no sessions are open";
   const rows = sessions.map((one) => [
     toLine(one.id, 64),
@@ -112,8 +121,7 @@ function toTable(sessions: readonly SessionInfo[], now: number): string {
     formatAge(now - Date.parse(one.createdAt)),
     one.state === "running" ? "-" : formatAge(now - Date.parse(one.lastExecutedAt ?? one.createdAt)),
   ]);
-  const heading = ["ID", "STATE", "EXECUTIONS", "MEMORY", "AGE", "IDLE"];
-  return toColumns([heading, ...rows]);
+  return toTable(COLUMNS, rows);
 }
 
 function toFacts(one: SessionInfo): string {

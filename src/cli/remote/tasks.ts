@@ -7,10 +7,10 @@ import type { TaskView } from "../../protocol/api/tasks.ts";
 import type { TaskInfo } from "../../protocol/tasks.ts";
 import { formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
 import { printExecution } from "../exec/print-execution.ts";
-import { toColumns } from "../io/columns.ts";
 import { printLines } from "../io/print-lines.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
+import { toTable, type Column } from "../io/table.ts";
 import { toLine } from "../io/text-block.ts";
 import { readPages } from "./read-pages.ts";
 import type { JSONArguments } from "./sessions.ts";
@@ -32,7 +32,7 @@ const POLL_MS = 500;
 
 export async function listTasks({ json }: JSONArguments): Promise<number> {
   const tasks = await withServer((runtime) => readPages((page) => runtime.tasks.list(page)));
-  return printLines(json ? JSON.stringify({ tasks }) : toTable(tasks));
+  return printLines(json ? JSON.stringify({ tasks }) : describeTasks(tasks));
 }
 
 export async function showTask(id: string, { json }: JSONArguments): Promise<number> {
@@ -122,7 +122,18 @@ function quote(word: string): string {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function toTable(tasks: readonly TaskInfo[]): string {
+const COLUMNS: readonly Column[] = [
+  { title: "ID" },
+  { title: "KIND", leftOut: 2 },
+  { title: "STATUS" },
+  { title: "EXIT", leftOut: 4 },
+  { title: "TIME", leftOut: 5 },
+  { title: "OUTPUT", leftOut: 1 },
+  { title: "SESSION", leftOut: 3 },
+  { title: "COMMAND", least: 12, leftOut: 6 },
+];
+
+function describeTasks(tasks: readonly TaskInfo[]): string {
   if (tasks.length === 0) return "there are no tasks";
   const rows = tasks.map((one) => [
     toLine(one.id, 64),
@@ -131,11 +142,10 @@ function toTable(tasks: readonly TaskInfo[]): string {
     one.exitCode === null ? "-" : String(one.exitCode),
     formatDuration(one.durationMs),
     formatSize(one.outputBytes),
-    toLine(one.sessionId ?? "-", 30),
+    toLine(one.sessionId ?? "-", 64),
     toLine(one.command, 60),
   ]);
-  const heading = ["ID", "KIND", "STATUS", "EXIT", "TIME", "OUTPUT", "SESSION", "COMMAND"];
-  return toColumns([heading, ...rows]);
+  return toTable(COLUMNS, rows);
 }
 
 function toFacts(one: TaskInfo): string {

@@ -5,7 +5,7 @@ import { connectRuntime } from "../../client/index.ts";
 import { ServerConnectionError } from "../../errors.ts";
 import { printError } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { findServer, type FoundServer } from "./address.ts";
+import { checkOwner, findServer, refuseOtherUser, type FoundServer } from "./address.ts";
 
 interface ServerOptions {
   /** Instead of RLM_URL. */
@@ -24,11 +24,16 @@ export async function withServer<Value>(
   { url, retryMs: maxElapsedMs = RETRY_MS }: ServerOptions = {},
 ): Promise<Value> {
   const server = findServer(process.env, url);
+  checkOwner(server);
+  if (server.others.length > 0)
+    printError(
+      `${server.others.length + 1} servers run on this machine. This is the newest, ${server.url}. Set RLM_URL to use another: ${server.others.join(", ")}`,
+    );
   if (server.isExposed) printError(`warning: the token goes to ${server.url} unencrypted: use https`);
   try {
     await using runtime = await connectRuntime({
       url: server.url,
-      token: server.token,
+      token: () => tokenFor(server),
       retry: { maxElapsedMs },
       onWarning: printOnce(),
     });
@@ -36,6 +41,12 @@ export async function withServer<Value>(
   } catch (error) {
     throw explain(error, server);
   }
+}
+
+/** Before each request: if the server ends meanwhile, another user can take its port. While nobody listens, nothing is sent. */
+function tokenFor(server: FoundServer): string {
+  refuseOtherUser(server);
+  return server.token;
 }
 
 /** Adds where the address and the token came from, which the client does not know. */

@@ -5,7 +5,7 @@ import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { InputRequest } from "../../session/execution/input.ts";
 import type { Session } from "../../session/session.ts";
-import type { SessionOptions } from "../../session/options.ts";
+import type { ExecuteOptions, SessionOptions } from "../../session/options.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { runCommand } from "./commands/commands.ts";
 import { completionsOf } from "./commands/completions.ts";
@@ -14,7 +14,7 @@ import type { HistoryFile } from "./history-file.ts";
 import { isInside } from "./editor/python-text.ts";
 import type { Reader } from "./reader.ts";
 import type { ConsoleOutput } from "./display/console-output.ts";
-import { inspect } from "./commands/variables.ts";
+import { inspect, showSource } from "./commands/variables.ts";
 
 export interface ConsoleParts {
   readonly runtime: Runtime;
@@ -31,13 +31,18 @@ const MAX_WAIT_MS = 1000;
 /** Code that runs this long is complete: move the cursor below it, where the output will be. */
 const LEAVE_AFTER_MS = 100;
 const LEAVE = /^(?:exit|quit)(?:\(\s*\))?$/;
-const HELP = /^\?\s*(?<before>[\w.]+)$|^(?<after>[\w.]+)\?$/;
+/** `x?` and `?x`; with two question marks for the source. */
+const HELP = /^(?<before>\?\??)\s*(?<named>[\w.]+)$|^(?<name>[\w.]+)(?<after>\?\??)$/;
+/** Inputs whose number is known; `In` has as many. */
+const MAX_NUMBERS = 1000;
 
 export class Console implements ReplContext {
   session: Session;
   readonly env = new Map<string, string>();
   last: ReplContext["last"];
   readonly #parts: ConsoleParts;
+  /** The numbers of inputs in `In` and `Out`, by session. */
+  readonly #numbers = new WeakMap<Session, Map<string, number>>();
   #subscription: Disposable | undefined;
   #isRunning = false;
   #interrupts = 0;
@@ -90,12 +95,24 @@ export class Console implements ReplContext {
     return true;
   }
 
+  get history(): readonly string[] {
+    return this.#parts.history.entries;
+  }
+
+  numberOf(input: string): number | undefined {
+    return this.#numbers.get(this.session)?.get(input);
+  }
+
   line(text: string): void {
     this.#parts.output.line(text);
   }
 
+  code(text: string): void {
+    this.#parts.output.code(text);
+  }
+
   async run(code: string, fileName?: string): Promise<void> {
-    const result = await this.#run(code, fileName);
+    const result = await this.#run(code, omitUndefined({ fileName }));
     if (result !== undefined) await this.#parts.output.result(result);
   }
 
@@ -104,6 +121,7 @@ export class Console implements ReplContext {
     this.session = session;
     this.#subscription = session.subscribe((event) => {
       if (event.type === "background-delta") this.#interject(event.text);
+      if (event.type === "session-reset" && event.why !== "rewound") this.#numbers.delete(session);
       if (event.type === "session-reset" && event.why === "worker-lost" && !this.#isRunning) {
         this.#interject("the worker was lost: everything in the session is gone; files stay\n");
       }
@@ -133,7 +151,7 @@ export class Console implements ReplContext {
     const { reader, output } = this.#parts;
     const trimmed = text.trim();
     const help = HELP.exec(trimmed)?.groups;
-    const name = help?.["before"] ?? help?.["after"];
+    const name = help?.["named"] ?? help?.["name"];
     if (trimmed !== "" && !trimmed.startsWith(":") && name === undefined && !LEAVE.test(trimmed)) {
       return this.#runTyped(text);
     }
@@ -141,6 +159,7 @@ export class Console implements ReplContext {
     output.begin();
     try {
       if (LEAVE.test(trimmed)) this.quit();
+      else if (name !== undefined && trimmed.includes("??")) await showSource(this, name);
       else if (name !== undefined) await inspect(this, [name]);
       else if (trimmed !== "") await runCommand(this, trimmed);
     } catch (error) {
@@ -150,17 +169,32 @@ export class Console implements ReplContext {
   }
 
   async #runTyped(text: string): Promise<boolean> {
-    const result = await this.#run(text.trimEnd());
+    const code = text.trimEnd();
+    const result = await this.#run(code, { console: { columns: this.#parts.reader.columns } });
     const isFinished = /\n[ \t]*$/.test(text) && !isInside(text); // an empty line: it is meant to be complete
     this.#incomplete = result?.incomplete === true && !isFinished ? result : undefined;
     if (this.#incomplete !== undefined) return false;
     this.#parts.reader.leave();
-    if (result !== undefined) await this.#parts.output.result(result);
+    if (result === undefined) return true;
+    this.#keepNumber(code, result.executionCount);
+    await this.#parts.output.result(result);
     return true;
   }
 
+  #keepNumber(input: string, number: number): void {
+    const numbers = this.#numbers.get(this.session) ?? new Map<string, number>();
+    this.#numbers.set(this.session, numbers);
+    numbers.delete(input); // the last number counts, and the oldest come first
+    numbers.set(input, number);
+    const [oldest] = numbers.keys();
+    if (numbers.size > MAX_NUMBERS && oldest !== undefined) numbers.delete(oldest);
+  }
+
   /** Undefined: the session could not run it, and the error was printed. */
-  async #run(code: string, fileName?: string): Promise<ExecutionResult | undefined> {
+  async #run(
+    code: string,
+    options: Pick<ExecuteOptions, "fileName" | "console">,
+  ): Promise<ExecutionResult | undefined> {
     const { output, timeoutMs } = this.#parts;
     this.#isRunning = true;
     this.#interrupts = 0;
@@ -169,7 +203,7 @@ export class Console implements ReplContext {
     const timer = setTimeout(() => this.#parts.reader.leave(), LEAVE_AFTER_MS);
     try {
       const onInput = (request: InputRequest): Promise<string | null> => this.#input(request);
-      const execution = this.session.execute(code, { timeoutMs, onInput, ...omitUndefined({ fileName }) });
+      const execution = this.session.execute(code, { timeoutMs, onInput, ...options });
       for await (const event of execution) await this.#handle(event);
       const result = await execution.result;
       this.last = { durationMs: result.durationMs, ...result.usage };

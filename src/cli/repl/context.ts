@@ -11,7 +11,13 @@ export interface ReplContext {
   readonly env: Map<string, string>;
   /** Usage of the last execution. */
   readonly last: { readonly durationMs: number; readonly cpuMs: number; readonly peakMemoryBytes: number } | undefined;
+  /** What was typed, in this console and earlier ones. The oldest comes first. */
+  readonly history: readonly string[];
+  /** The last number of this input in `In` and `Out` of the session. Undefined: it was not run there, or long ago. */
+  numberOf(input: string): number | undefined;
   line(text: string): void;
+  /** Prints source, coloured. */
+  code(text: string): void;
   /** Runs code for a command. */
   run(code: string): Promise<void>;
   /** Makes another session the current one. */

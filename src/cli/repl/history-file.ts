@@ -13,12 +13,18 @@ const MAX_FILE = 32 * 1024 * 1024;
 
 export class HistoryFile {
   readonly entries: string[] = [];
+  #isKept = false;
   readonly #path: string | undefined;
 
   /** Without a folder, or if the file cannot be used, the history lasts as long as the console. */
   constructor(folder: string | undefined) {
     this.#path = folder === undefined ? undefined : join(folder, "history.jsonl");
     this.#read();
+  }
+
+  /** Whether it could be read, and can be appended to. */
+  get isKept(): boolean {
+    return this.#isKept;
   }
 
   /** Ignores repetitions, and text that begins with a space. */
@@ -43,6 +49,7 @@ export class HistoryFile {
       const found = text.slice(-MAX_FILE).split("\n").flatMap(parseEntry);
       for (const entry of found.slice(-MAX_ENTRIES)) this.entries.push(entry);
       if (found.length > MAX_ENTRIES * 2 || text.length > MAX_FILE) this.#shorten(this.#path);
+      this.#isKept = true;
     } catch {
       // not readable: start with an empty history
     }

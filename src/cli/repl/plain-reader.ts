@@ -23,6 +23,10 @@ export class PlainReader implements Reader {
   readonly #isOneOutput = isOneOutput();
   #text = "";
 
+  get columns(): number {
+    return process.stdout.isTTY ? process.stdout.columns : 0;
+  }
+
   async readCode(prompt: string): Promise<Answer> {
     this.#text = "";
     return this.#read(prompt);

@@ -15,6 +15,8 @@ export interface Question {
 export interface Reader extends Disposable {
   /** Whether a user sees what is written. */
   readonly isTerminal: boolean;
+  /** The width of the terminal. 0: there is none. */
+  readonly columns: number;
   /** Ctrl-C while code runs. */
   onInterrupt: () => void;
   /** The terminal is gone. */

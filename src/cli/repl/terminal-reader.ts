@@ -23,6 +23,10 @@ export class TerminalReader implements Reader {
     this.#history = history;
   }
 
+  get columns(): number {
+    return this.#terminal.columns;
+  }
+
   set onInterrupt(listener: () => void) {
     this.#terminal.onInterrupt = listener;
   }

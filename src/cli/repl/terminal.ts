@@ -4,6 +4,7 @@
 
 import { StringDecoder } from "node:string_decoder";
 import { KeyDecoder, type Key } from "./editor/keys.ts";
+import { PasteGuess } from "./editor/paste-guess.ts";
 
 const ESCAPE_MS = 50;
 const MAX_AHEAD = 10_000;
@@ -20,7 +21,9 @@ export class Terminal implements Disposable {
   readonly #bytes = new StringDecoder("utf8");
   readonly #decoder = new KeyDecoder();
   readonly #unlisten: () => void;
+  readonly #pasteGuess = new PasteGuess();
   #listener: ((key: Key) => void) | undefined;
+  #guessesPastes = true;
   #onReport: ((text: string) => void) | undefined;
   #ahead: Key[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -54,14 +57,14 @@ export class Terminal implements Disposable {
     process.stdout.write(text);
   }
 
-  /** Sets the listener and passes it the queued keys first. */
-  listen(listener: ((key: Key) => void) | undefined): void {
+  /**
+   * Sets the listener and passes it the queued keys first. Without `guessesPastes`, several lines that arrive at once are keys, unless the
+   * terminal marks them as a paste.
+   */
+  listen(listener: ((key: Key) => void) | undefined, { guessesPastes = true } = {}): void {
     this.#listener = listener;
-    while (this.#listener !== undefined) {
-      const key = this.#ahead.shift();
-      if (key === undefined) return;
-      this.#listener(key);
-    }
+    this.#guessesPastes = guessesPastes;
+    this.#deliver();
   }
 
   /** Sends a query to the terminal. Undefined: no report in time. */
@@ -111,7 +114,11 @@ export class Terminal implements Disposable {
 
   #receive(data: Buffer): void {
     clearTimeout(this.#timer);
-    for (const key of this.#decoder.write(this.#bytes.write(data))) this.#press(key);
+    const text = this.#bytes.write(data);
+    const isPaste = this.#decoder.isIdle && this.#pasteGuess.isPaste(text, performance.now());
+    const typed = this.#decoder.write(text);
+    if (isPaste) this.#press({ kind: "paste", text, typed });
+    else for (const key of typed) this.#press(key);
     if (!this.#decoder.isWaiting) return;
     this.#timer = setTimeout(() => {
       for (const key of this.#decoder.flush()) this.#press(key);
@@ -119,11 +126,21 @@ export class Terminal implements Disposable {
   }
 
   #press(key: Key): void {
-    if (key.kind === "report") this.#onReport?.(key.text);
-    else if (this.#listener !== undefined) this.#listener(key);
-    else if (key.kind === "key" && key.name === "ctrl-c") {
+    if (key.kind === "report") return this.#onReport?.(key.text);
+    if (this.#listener === undefined && key.kind === "key" && key.name === "ctrl-c") {
       this.#ahead = [];
-      this.onInterrupt();
-    } else if (this.#ahead.length < MAX_AHEAD) this.#ahead.push(key);
+      return this.onInterrupt();
+    }
+    if (this.#ahead.length < MAX_AHEAD) this.#ahead.push(key);
+    this.#deliver();
+  }
+
+  #deliver(): void {
+    while (this.#listener !== undefined) {
+      const key = this.#ahead.shift();
+      if (key === undefined) return;
+      if (key.kind === "paste" && key.typed !== undefined && !this.#guessesPastes) this.#ahead.unshift(...key.typed);
+      else this.#listener(key);
+    }
   }
 }

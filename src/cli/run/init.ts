@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { FILE_NAME } from "../../config/config-file.ts";
 import { TEMPLATE } from "../../config/template.ts";
+import { describeWriteProblem, isFolder } from "../../util/files/file-problem.ts";
 import { EXIT } from "../exit-code.ts";
 import { UsageError } from "../options/usage-error.ts";
 
@@ -11,10 +12,9 @@ export function init({ force }: { readonly force?: true }): number {
   try {
     writeFileSync(FILE_NAME, TEMPLATE, { flag: force ? "w" : "wx" });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST")
+    if ((error as NodeJS.ErrnoException).code === "EEXIST" && !isFolder(FILE_NAME))
       throw new UsageError(`${FILE_NAME} is there already, and was not touched. --force replaces it`);
-    throw new UsageError(`cannot write ${resolve(FILE_NAME)}: ${message}`);
+    throw new UsageError(`cannot write ${resolve(FILE_NAME)}: ${describeWriteProblem(FILE_NAME, error)}`);
   }
   process.stdout.write(NEXT);
   return EXIT.ok;

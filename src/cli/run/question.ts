@@ -13,9 +13,9 @@ export function checkQuestion(question: string | undefined): string {
 /** JSON Schema from a file. Throws a UsageError. */
 export async function readSchema(path: string | undefined): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (path === undefined) return undefined;
-  const schema = await readJSON(path);
+  const schema = await readJSON(path, "the schema ");
   if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>;
-  throw new UsageError(`cannot use '${path}': a JSON Schema is an object`);
+  throw new UsageError(`cannot use the schema '${path}': a JSON Schema is an object`);
 }
 
 /** The names after --context. Says so where one of them is a terminal. */
@@ -24,7 +24,10 @@ export function contextNames({ context = [] }: { readonly context?: readonly str
   return context;
 }
 
-/** Says what was skipped, unless that is nothing. */
-export function reportSkipped(skipped: string, { quiet }: { readonly quiet?: true }): void {
-  if (skipped !== "" && !quiet) printError(`not in the context: ${skipped}`);
+/** Says what the context is, and what was skipped. */
+export function reportContext(found: { readonly summary: string; readonly skipped?: string }, quiet = false): void {
+  const { summary, skipped = "" } = found;
+  if (quiet) return;
+  if (summary !== "") process.stderr.write(`context: ${summary}\n`);
+  if (skipped !== "") printError(`not in the context: ${skipped}`);
 }

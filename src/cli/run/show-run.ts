@@ -3,11 +3,13 @@
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { RunResult } from "../../protocol/runs.ts";
 import { fromRunResult } from "../exit-code.ts";
+import { isLiveTerminal } from "../io/is-live-terminal.ts";
 import { printError } from "../io/print-error.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
-import { LineDisplay, SILENT_DISPLAY, TreeDisplay, type RunDisplay } from "./run-display.ts";
+import { LineDisplay } from "./line-display.ts";
+import { SILENT_DISPLAY, TreeDisplay, type RunDisplay } from "./run-display.ts";
 
-interface ShowOptions {
+export interface ShowOptions {
   readonly json?: true;
   readonly output: StandardOutput;
   readonly display: RunDisplay;
@@ -16,11 +18,6 @@ interface ShowOptions {
 export function chooseDisplay({ quiet }: { readonly quiet?: true }): RunDisplay {
   if (quiet) return SILENT_DISPLAY;
   return isLiveTerminal() ? new TreeDisplay(process.stderr) : new LineDisplay(process.stderr);
-}
-
-/** Whether what is on stderr can be drawn again. */
-export function isLiveTerminal(): boolean {
-  return process.stderr.isTTY && process.env["TERM"] !== "dumb";
 }
 
 /** Resolves with the exit code when the answer is printed. `result` is called when the events have ended. */

@@ -1,7 +1,7 @@
 // `rlm serve` and `rlm mcp-serve` with their options.
 
-import { Option, type Command } from "commander";
-import { exitWith } from "../options/action.ts";
+import type { Command } from "commander";
+import { exitWith, exitWithOwnLog } from "../options/action.ts";
 import { collect, parsePort, parseSeconds } from "../options/option-values.ts";
 import type { MCPServeArguments } from "./mcp-serve.ts";
 import type { ServeArguments } from "./serve-settings.ts";
@@ -31,12 +31,9 @@ export function addServe(program: Command): void {
       "mount a folder in sessions, read-only unless :rw; may be repeated",
       collect(String),
     )
-    .addOption(new Option("--log-level <level>", "default: info").choices(["error", "warn", "info", "debug"]))
-    .addOption(new Option("--log-format <format>", "default: text on a terminal, else json").choices(["json", "text"]))
-    .option("--log-file <path>", "append the log to this file (default: standard error)")
     .addHelpText("after", SERVE_EXAMPLES)
     .allowExcessArguments(false)
-    .action(exitWith(async (options: ServeArguments) => (await import("./serve.ts")).serve(options)));
+    .action(exitWithOwnLog(async (options: ServeArguments) => (await import("./serve.ts")).serve(options)));
 }
 
 export function addMCPServe(program: Command): void {
@@ -58,6 +55,7 @@ export function addMCPServe(program: Command): void {
     .option("--structured", "results also as JSON with a schema, for programs")
     .option("--mount <PATH[:ro|rw]>", "mount another folder, read-only unless :rw; may be repeated", collect(String))
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
+    .option("--config <file>", "use this file instead of rlm.toml")
     .addHelpText("after", MCP_EXAMPLES)
     .allowExcessArguments(false)
     .action(exitWith(async (options: MCPServeArguments) => (await import("./mcp-serve.ts")).mcpServe(options)));

@@ -4,29 +4,25 @@
 // trusted less than in `rlm run`: it may choose the model, but not the address that the context is sent to.
 
 import { untrustedAddress, backendVariables, chooseBackend } from "../../config/choose-backend.ts";
-import { loadConfig, type Config } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
 import { checkBackend } from "../../backends/open-backend.ts";
 import type { RLMOptions } from "../../rlm/rlm.ts";
-import { omitUndefined } from "../../util/omit-undefined.ts";
 import { printError } from "../io/print-error.ts";
 import { toRLMOptions } from "../run/rlm-options.ts";
 
-interface NoModel {
+export interface NoModel {
   readonly whyNot: string;
 }
 
 const NO_MODEL = "none is configured: set RLM_MODEL and the key of its provider, or write rlm.toml";
 
-/**
- * `without` says what is missing without a model. `path` is a configuration file to use instead of the one that would be found.
- * Does not throw on a wrong configuration: the server also works without a model.
- */
-export function findModel(without = "there is no rlm_query", path?: string): RLMOptions | NoModel {
+/** `without` says what is missing without a model. Does not throw for a model that cannot be used: the server also works without. */
+export function findModel(config: Config, without = "there is no rlm_query"): RLMOptions | NoModel {
+  const { model } = config.rlm;
+  if (model === undefined) return { whyNot: NO_MODEL };
   try {
-    const config = loadConfig({ cwd: process.cwd(), env: process.env, ...omitUndefined({ path }) });
-    const { model } = config.rlm;
-    return model === undefined ? { whyNot: NO_MODEL } : choose(config, model, without);
+    return choose(config, model, without);
   } catch (error) {
     if (error instanceof RLMError) return refuse(error.message, without);
     throw error;
@@ -38,7 +34,7 @@ function choose(config: Config, model: string, without: string): RLMOptions | No
   const address = untrustedAddress(config);
   if (address !== undefined) {
     return refuse(
-      `only ${config.path ?? ".env"} says that ${new URL(address).host} is to be asked. If that is right, set RLM_BASE_URL for the server`,
+      `only ${address.path} says that ${new URL(address.url).host} is to be asked. If that is right, set RLM_BASE_URL for the server, or trust the file with 'rlm config trust'`,
       without,
     );
   }

@@ -7,28 +7,35 @@ import { Console } from "node:console";
 import { setTimeout as after } from "node:timers/promises";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { openRuntime, type Runtime } from "../../runtime.ts";
-import { parseMount } from "../../environments/mounts.ts";
+import { linkMounts } from "../../environments/mounts.ts";
 import type { Limits } from "../../api/local.ts";
+import type { Config } from "../../config/config.ts";
+import { ConfigurationError } from "../../errors.ts";
 import { HostPaths, toMounts } from "../../server/mcp/calls/host-paths.ts";
 import { createServerFactory } from "../../server/mcp/server.ts";
 import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transport/stdio.ts";
 import { DEFAULT_TIMEOUT_SECONDS, IDLE_MINUTES } from "../../server/mcp/tools/tool-call.ts";
 import { dataPath } from "../../util/data-folder.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { printError, printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import { findModel } from "./mcp-model.ts";
+import { findModel, type NoModel } from "./mcp-model.ts";
+import type { LoggedArguments } from "../log/command-log.ts";
 import { projectStdlib } from "./project-stdlib.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
+import { toRuntimeOptions } from "../exec/session-settings.ts";
+import { readConfig } from "../options/read-config.ts";
 import { asUsageError, UsageError } from "../options/usage-error.ts";
 
-export interface MCPServeArguments extends Partial<AddressArguments> {
+export interface MCPServeArguments extends Partial<AddressArguments>, LoggedArguments {
   /** Listens on a port instead of standard input and output. */
   readonly http?: true;
   readonly tools: string;
   readonly structured?: true;
   readonly mount?: readonly string[];
   readonly python?: string;
+  readonly config?: string;
 }
 
 /** One client needs one warm sandbox. */
@@ -53,30 +60,47 @@ export async function mcpServe(options: MCPServeArguments): Promise<number> {
 
 /** Opens the runtime and a factory of servers on it. Starts nothing. */
 async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): Promise<Opened> {
-  const { tools, structured, mount = [], python, http } = options;
-  const model = findModel();
+  const { tools, structured, http } = options;
+  const config = readConfigIfRight(options);
+  const model = "whyNot" in config ? config : findModel(config);
   const offered = chooseTools(tools, "whyNot" in model ? model.whyNot : undefined);
-  const mounts = asUsageError(() => toMounts(process.cwd(), mount.map(parseMount)));
+  const configured = "whyNot" in config ? toRuntimeOptions(options) : toRuntimeOptions(options, config);
+  const { env: sessionEnv } = "whyNot" in config ? {} : config.sessions;
+  const mounts = asUsageError(() => toMounts(process.cwd(), configured.mounts ?? []));
+  for (const problem of linkMounts(mounts).problems) printError(problem);
   const runtime = await openRuntime({
+    ...configured,
     mounts,
-    limits,
+    limits: { ...configured.limits, ...limits },
     poolSize: POOL_SIZE,
     timeoutMs: DEFAULT_TIMEOUT_SECONDS * 1000,
     idleTimeoutMs: IDLE_MINUTES * 60_000,
     ids: http === true ? "random" : "short",
     stdlibPath: projectStdlib(process.cwd()),
-    ...(python !== undefined && { python }),
   });
+  options.log.observe(runtime);
   const factory = createServerFactory(runtime, {
     tools: offered,
     ...("model" in model && { rlm: runtime.rlm(model) }),
     hostPaths: new HostPaths({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
     isStructured: structured === true,
     isShared: http === true,
+    ...omitUndefined({ sessionEnv }),
     onUnexpected: printUnexpected,
     onNotMounted: printError,
   });
   return { runtime, factory };
+}
+
+/** A client starts the server in whatever folder is open: a mistake in a file there is reported, and the server works without it. */
+function readConfigIfRight({ config: path }: MCPServeArguments): Config | NoModel {
+  try {
+    return readConfig({ path });
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) || path !== undefined) throw error;
+    printError(`there is no rlm_query: ${error.message}`);
+    return { whyNot: error.message };
+  }
 }
 
 interface Opened {

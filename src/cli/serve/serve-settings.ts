@@ -1,28 +1,25 @@
 // Merges flags and rlm.toml into the settings of `rlm serve`. Flags win.
 //
-// A project's rlm.toml is not trusted. It may set limits and timeouts; it may not open the server to others, choose the
-// interpreter or mount folders. The user does that with a flag, with --config, or in their own file.
+// What a project's rlm.toml may not set unless it is trusted was left out when it was read: see config/guarded-settings.ts.
 
 import type { Config } from "../../config/config.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
-import { parseMount } from "../../environments/mounts.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from "../../server/net/guards/request-limiter.ts";
 import { parseOrigin } from "../../server/net/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
+import type { LogArguments } from "../log/log-options.ts";
 import { DEFAULT_ADDRESS, type AddressArguments } from "./serve-until-signal.ts";
-import { asUsageError, UsageError } from "../options/usage-error.ts";
+import { toRuntimeOptions } from "../exec/session-settings.ts";
+import { asUsageError } from "../options/usage-error.ts";
 
-export interface ServeArguments extends Partial<AddressArguments> {
+export interface ServeArguments extends Partial<AddressArguments>, LogArguments {
   readonly allowOrigin?: readonly string[];
   readonly grace?: number;
   readonly tools?: string;
   readonly structured?: true;
   readonly mount?: readonly string[];
-  readonly logLevel?: LogLevel;
-  readonly logFormat?: LogFormat;
-  readonly logFile?: string;
   readonly config?: string;
 }
 
@@ -39,7 +36,7 @@ export interface ServeSettings {
     readonly isStructured: boolean;
   };
   readonly listen: { readonly requestMs?: number; readonly maxConnections?: number };
-  readonly runtime: Pick<RuntimeOptions, "python" | "users" | "timeoutMs" | "idleTimeoutMs" | "mounts" | "limits">;
+  readonly runtime: ReturnType<typeof toRuntimeOptions> & Pick<RuntimeOptions, "timeoutMs" | "idleTimeoutMs">;
   readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
@@ -50,11 +47,9 @@ const DEFAULT_GRACE_SECONDS = 10;
 const RATE_BURST_SECONDS = 2;
 const WRONG_TOKEN_BURST_SECONDS = 5;
 
-/** Throws a UsageError for settings that are wrong or that a project's file may not make. */
+/** Throws a UsageError for settings that are wrong. */
 export function toServeSettings(flags: ServeArguments, config: Config): ServeSettings {
-  checkTrusted(flags, config);
-  const { server, sessions, limits } = config;
-  const { mount = sessions.mounts } = flags;
+  const { server, sessions } = config;
   const { allowHost = server.allow_hosts, allowOrigin = server.allow_origins ?? [] } = flags;
   const {
     rate = DEFAULT_SERVER_LIMITS.rate.perSecond,
@@ -81,13 +76,10 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
     },
     listen: omitUndefined({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
     runtime: {
-      limits,
+      ...toRuntimeOptions(flags, config),
       ...omitUndefined({
-        python: sessions.python,
-        users: sessions.users,
         timeoutMs: toLimitMs(sessions.timeout),
         idleTimeoutMs: toLimitMs(sessions.idle_timeout),
-        mounts: mount && asUsageError(() => mount.map(parseMount)),
       }),
     },
     sessionDefaults: omitUndefined({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
@@ -99,24 +91,6 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
 function toTools({ tools: flag }: ServeArguments, { server: { tools } }: Config): ServeSettings["mcp"]["tools"] {
   if (flag !== undefined) return { choice: flag, source: "--tools" };
   return tools === undefined ? undefined : { choice: tools, source: "server.tools" };
-}
-
-function checkTrusted({ config: path }: ServeArguments, { isOwnFile, path: file, server, sessions }: Config): void {
-  if (file === null || isOwnFile || path !== undefined) return;
-  const { host, allow_hosts, allow_origins } = server;
-  const { python, users, mounts } = sessions;
-  const untrusted = Object.entries({
-    "server.host": host,
-    "server.allow_hosts": allow_hosts,
-    "server.allow_origins": allow_origins,
-    "sessions.python": python,
-    "sessions.users": users,
-    "sessions.mounts": mounts,
-  }).find(([, value]) => value !== undefined);
-  if (untrusted === undefined) return;
-  throw new UsageError(
-    `cannot use ${file}: '${untrusted[0]}' of a file that was found in a folder is not taken unasked. If it is right, add --config ${file}`,
-  );
 }
 
 function isTerminal({ logFile }: ServeArguments): boolean {

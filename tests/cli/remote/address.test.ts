@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { findServer } from "../../../src/cli/remote/address.ts";
+import { checkOwner, findServer, refuseOtherUser } from "../../../src/cli/remote/address.ts";
+import { noteServer } from "../../../src/cli/remote/running-servers.ts";
 
 let data: string;
 beforeEach(() => {
@@ -15,21 +16,51 @@ afterEach(() => {
 });
 
 function keepToken(token: string): string {
-  mkdirSync(join(data, "server"));
+  mkdirSync(join(data, "server"), { recursive: true });
   const path = join(data, "server", "token");
   writeFileSync(path, `${token}\n`);
   return path;
 }
 
-test("by default it is the server of this machine with the stored token", () => {
+test("by default it is the server that runs on this machine, with the stored token", () => {
   const path = keepToken("kept");
+  using _ = noteServer({ url: "http://127.0.0.1:4321", hasStoredToken: true });
   expect(findServer({})).toEqual({
-    url: "http://127.0.0.1:8000",
+    url: "http://127.0.0.1:4321",
     token: "kept",
-    urlFrom: "the default",
+    urlFrom: "the server that runs on this machine",
     tokenFrom: `'${path}'`,
     isExposed: false,
+    mustBeOwn: true,
+    others: [],
   });
+});
+
+test("where no server runs, that is said", () => {
+  keepToken("kept");
+  expect(() => findServer({})).toThrow("no server runs on this machine. Start one with 'rlm serve'");
+});
+
+test("a server with a token of its own needs RLM_TOKEN", () => {
+  keepToken("kept");
+  using _ = noteServer({ url: "http://127.0.0.1:4321", hasStoredToken: false });
+  expect(() => findServer({})).toThrow("the server at http://127.0.0.1:4321 was started with RLM_TOKEN");
+  expect(findServer({ RLM_TOKEN: "t" })).toMatchObject({ url: "http://127.0.0.1:4321", token: "t", mustBeOwn: true });
+});
+
+test("a token goes to a port only if this user listens there", () => {
+  keepToken("kept");
+  const found = findServer({ RLM_URL: "http://127.0.0.1:4321" });
+  const [own, other] = [process.getuid?.() ?? 0, 54_321];
+  expect(() => checkOwner(found, () => [own])).not.toThrow();
+  expect(() => checkOwner(found, () => undefined)).not.toThrow();
+  expect(() => checkOwner(found, () => [])).toThrow("no server listens at http://127.0.0.1:4321");
+  expect(() => checkOwner(found, () => [other])).toThrow("is used by another user (id 54321)");
+  expect(() => checkOwner(found, () => [own, other])).toThrow("is used by another user");
+  expect(() => refuseOtherUser(found, () => [])).not.toThrow(); // while a server restarts
+  expect(() => refuseOtherUser(found, () => [other])).toThrow("is used by another user");
+  const chosen = findServer({ RLM_URL: "http://127.0.0.1:4321", RLM_TOKEN: "t" });
+  expect(() => checkOwner(chosen, () => [other])).not.toThrow(); // the user has chosen both
 });
 
 test("RLM_URL and RLM_TOKEN select another server", () => {
@@ -39,6 +70,8 @@ test("RLM_URL and RLM_TOKEN select another server", () => {
     urlFrom: "RLM_URL",
     tokenFrom: "RLM_TOKEN",
     isExposed: false,
+    mustBeOwn: false,
+    others: [],
   });
 });
 
@@ -70,8 +103,10 @@ test("a password in a refused address is not repeated", () => {
 });
 
 test("a missing token is reported with where it comes from", () => {
-  expect(() => findServer({})).toThrow("'rlm serve' makes one in");
-  expect(() => findServer({ RLM_TOKEN: "two words" })).toThrow("RLM_TOKEN must be visible");
+  expect(() => findServer({ RLM_URL: "http://127.0.0.1:1" })).toThrow("'rlm serve' makes one in");
+  expect(() => findServer({ RLM_URL: "http://127.0.0.1:1", RLM_TOKEN: "two words" })).toThrow(
+    "RLM_TOKEN must be visible",
+  );
 });
 
 test("an address of the command line takes precedence, and is named in messages", () => {

@@ -32,7 +32,7 @@ test("without a file the defaults apply", () => {
     runs: {},
     mcp: { isStructured: false },
     listen: {},
-    runtime: { limits: {} },
+    runtime: { environment: "local", limits: {} },
     sessionDefaults: {},
     logLevel: "info",
     logFormat: expect.stringMatching(/^(?:json|text)$/),
@@ -81,6 +81,7 @@ test.each(["own", "named"] as const)("a file that is %s may set everything", (so
     mcp: { isStructured: true, tools: { choice: "core", source: "server.tools" } },
     listen: { requestMs: 20_000, maxConnections: 7 },
     runtime: {
+      environment: "local",
       limits: { sessions: 3, memoryBytes: 1024 ** 3 },
       python: "/usr/bin/python3",
       users: "3000000-3000999",
@@ -124,8 +125,9 @@ test.each([
   ["sessions.python", `[sessions]\npython = "./python"`],
   ["sessions.users", `[sessions]\nusers = "3000000-3000999"`],
   ["sessions.mounts", `[sessions]\nmounts = ["/etc"]`],
-])("%s is refused in a project's file", (key, toml) => {
-  expect(() => settle(toml)).toThrow(`'${key}' of a file that was found in a folder is not taken unasked`);
+])("%s does not count in a project's file", (_, toml) => {
+  expect(settle(toml)).toEqual(settle(""));
+  expect(settle(toml, {}, "own")).not.toEqual(settle(""));
 });
 
 test("harmless settings are taken from a project's file", () => {

@@ -40,24 +40,30 @@ function storedFiles({ pid }: Program): string[] {
 }
 
 describe.concurrent("output that is not read", () => {
-  test("makes the code wait, is stored nowhere, and is complete when it is read at last", async () => {
-    await using program = start(["exec", "-c", PRINTS], { unread: true });
-    const [said] = await program.until(/waiting|printed all/, "stderr");
-    expect(said).toBe("waiting");
-    expect(storedFiles(program)).toEqual([]);
-    program.readAll();
-    expect((await program.ended).code).toBe(0);
-    const expected = createHash("md5");
-    for (let line = 0; line < LINES; line += 1) expected.update(`${String(line).padStart(999, "0")}\n`);
-    expect(createHash("md5").update(program.bytes("stdout")).digest("hex")).toBe(expected.digest("hex"));
-  });
+  test(
+    "makes the code wait, is stored nowhere, and is complete when it is read at last",
+    { tags: "stress" },
+    async () => {
+      await using program = start(["exec", "-c", PRINTS], { unread: true });
+      const [said] = await program.until(/waiting|printed all/, "stderr");
+      expect(said).toBe("waiting");
+      expect(storedFiles(program)).toEqual([]);
+      program.readAll();
+      expect((await program.ended).code).toBe(0);
+      const expected = createHash("md5");
+      for (let line = 0; line < LINES; line += 1) expected.update(`${String(line).padStart(999, "0")}\n`);
+      expect(createHash("md5").update(program.bytes("stdout")).digest("hex")).toBe(expected.digest("hex"));
+    },
+  );
 
   test("does not keep Ctrl-C from the code", async () => {
     await using program = start(["exec", "-c", PRINTS], { unread: true });
     expect((await program.until(/waiting|printed all/, "stderr"))[0]).toBe("waiting");
     program.signal("SIGINT");
     expect((await program.exit).code).toBe(130);
-    expect(program.text("stderr")).toMatch(/KeyboardInterrupt\nrlm: \d+ bytes of output were not read\n$/);
+    // Where the machine is so busy that the code does not run within the grace, it is killed.
+    const ending = /(KeyboardInterrupt|Cancelled: the code did not .*)\nrlm: \d+ bytes of output were not read\n$/;
+    expect(program.text("stderr")).toMatch(ending);
   });
 
   test("does not keep a time limit from the code", async () => {

@@ -268,12 +268,13 @@ describe("output", () => {
 describe("signals", () => {
   const stubborn = `
 import time
-print("ready", flush=True)
+word = "ready"
 while True:
     try:
+        print(word, flush=True)
         time.sleep(600)
     except KeyboardInterrupt:
-        print("no", flush=True)
+        word = "no"
 `;
 
   test("the program can handle Ctrl-C itself", async () => {

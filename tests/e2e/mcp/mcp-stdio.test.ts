@@ -176,7 +176,7 @@ describe("standard output", () => {
     expect(program.strange).toEqual([]);
   });
 
-  test("a message of 300 MB is refused with what to do, and is never held in memory", async () => {
+  test("a message of 300 MB is refused with what to do, and is never held in memory", { tags: "stress" }, async () => {
     await using program = await start();
     await program.call("execute_python", { code: "1" });
     const before = peakResidentBytes(program);

@@ -39,7 +39,9 @@ describe("on a terminal", () => {
 
   test("code of several lines is typed with indentation, and an empty line ends it", async () => {
     await using terminal = await open();
-    terminal.type(`def f(a):${KEYS.enter}return a * 2${KEYS.enter}${KEYS.enter}`);
+    await enter(terminal, "def f(a):", /\n\.\.\.$/);
+    await enter(terminal, "return a * 2", /return a \* 2\n\.\.\.$/);
+    terminal.type(KEYS.enter);
     await terminal.until(/>>> def f\(a\):\n\.\.\. {5}return a \* 2\n\.\.\.\n>>>$/);
     await enter(terminal, "f(21)", /f\(21\)\n42\n>>>$/);
     await enter(terminal, "@staticmethod", /@staticmethod\n\.\.\.$/);
@@ -105,7 +107,9 @@ describe("on a terminal", () => {
     {
       await using first = await open();
       await enter(first, "answer = 6 * 7", /\n>>>$/);
-      first.type(`def g():${KEYS.enter}return 1${KEYS.enter}${KEYS.enter}`);
+      await enter(first, "def g():", /\n\.\.\.$/);
+      await enter(first, "return 1", /return 1\n\.\.\.$/);
+      first.type(KEYS.enter);
       await first.until(/\.\.\.\n>>>$/);
       first.type(KEYS.ctrlD);
       await first.ended;

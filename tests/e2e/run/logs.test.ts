@@ -45,9 +45,9 @@ test("logs lists the runs, the latest first, and says how many it omits", async 
     code: 0,
     stdout: expect.stringMatching(
       new RegExp(
-        String.raw`^ID      WHEN                 STATUS  MODEL  TOKENS  COST     QUESTION
-r-cccc  2026-01-02 03:04:06  broken  big    -       -        Question 2 over several several several several several sev…
-r-bbbb  2026-01-02 03:04:06  failed  big    360     \$0\.0036  Question 1 .*
+        String.raw`^ID      WHEN              STATUS  MODEL  TOKENS  COST     QUESTION
+r-cccc  2026-01-02 03:04  broken  big    -       -        Question 2 over several several several several several sev…
+r-bbbb  2026-01-02 03:04  failed  big    360     \$0\.0036  Question 1 .*
 1 more: rlm logs -n 3
 $`,
       ),
@@ -89,7 +89,8 @@ test("logs show prints a tree, with the child where it started", async () => {
       n1 final  100 in, 20 out, $0.0012
         21
   n0 query  small  100 in, 20 out, cost unknown, 400 ms
-    A hundred.
+    prompt  How many are in the first half?
+    answer  A hundred.
   n0 tool file_read  {"path":"notes.txt"}  ok, 2 ms
     {"text":"seven"}
   n0 output  ok, 3 ms
@@ -99,6 +100,50 @@ test("logs show prints a tree, with the child where it started", async () => {
 final  3 calls, 100 in, 20 out, $0.0036, 8.2 s
   42
 `);
+});
+
+test("logs show has the prompt and the answer of each sub-call on one line, and --full has all of them", async () => {
+  using data = openData();
+  const prompts = ["Who came?", `Copy every line about lanterns.\n${"Day 1: fog.\n".repeat(1000)}The end`];
+  const sub = (at: number) => ({ nodeId: "n0", callId: `c${at + 1}` });
+  const starts = prompts.map((content, at) =>
+    callStart({
+      ...sub(at),
+      purpose: "query",
+      model: "small",
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content },
+      ],
+      batch: { id: "b1", ordinal: at + 1, size: 2 },
+    }),
+  );
+  const ends = ["Nobody.", `Lanterns:\n${"- a lantern\n".repeat(400)}last`].map((text, at) =>
+    callEnd({ ...sub(at), text }),
+  );
+  const wait: Bare = {
+    type: "model-call-wait",
+    ...sub(1),
+    fault: "rate-limit",
+    delayMs: 2000,
+    attempts: 1,
+    error: "Cannot get an answer from openai: too many requests",
+  };
+  const events = [runStart(), nodeStart("n0", null), ...starts, wait, ...ends, nodeEnd("n0", "42"), runEnd(ID)];
+  await record(events.map(numberer(ID)), ID, data);
+  const brief = (await rlm(["logs", "show", ID], data)).stdout;
+  expect(brief).toContain(`  n0 wait  rate-limited, trying again in 2 s
+  n0 query 1 of 2  small  100 in, 20 out, $0.0012, 1.4 s
+    prompt  Who came?
+    answer  Nobody.
+  n0 query 2 of 2  small  100 in, 20 out, $0.0012, 1.4 s
+    prompt  Copy every line about lanterns. Day 1: fog. Day 1: fog. `);
+  expect(brief).toMatch(/\n {4}answer {2}Lanterns: - a lantern - a lantern .*…\n/);
+  expect(brief).not.toContain("Be brief.");
+  for (const line of brief.split("\n").slice(1)) expect(line.length).toBeLessThanOrEqual(120);
+  const full = (await rlm(["logs", "show", ID, "--full"], data)).stdout;
+  for (const text of ["n0 user to small, 2 of 2\n", "    The end\n", "    last\n", "Be brief.", "too many requests"])
+    expect(full).toContain(text);
 });
 
 test("logs show truncates long texts, and --full does not", async () => {

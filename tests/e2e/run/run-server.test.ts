@@ -76,7 +76,7 @@ test("contexts are variables as in a run on this machine", async () => {
   expect((await answer(["--context", "-"], "in\n")).stdout).toBe("'in\\n'\n");
 });
 
-test("a large context is streamed, and its progress is shown on a terminal", async () => {
+test("a large context is streamed, and its progress is shown on a terminal", { tags: "stress" }, async () => {
   writeFileSync(join(folder.path, "large.txt"), "0123456789abcdef".repeat(8 * 1024 * 1024));
   const args = ["run", "LENGTH", "--server", "--context", folder.at("large.txt")];
   await using terminal = new TestTerminal(args, server);

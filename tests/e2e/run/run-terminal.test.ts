@@ -16,19 +16,22 @@ function run(folder: Folder, args: readonly string[], columns = 80): TestTermina
   return new TestTerminal(["run", ...args], { env, columns });
 }
 
-test("on a terminal a tree is redrawn in place, and the answer follows the summary", async () => {
+test.each([80, 60])("on a terminal of %i columns a tree is redrawn in place, and the id is whole", async (columns) => {
   using folder = new Folder();
-  await using terminal = run(folder, ["--demo"], 72);
+  await using terminal = run(folder, ["--demo"], columns);
   expect(await terminal.ended).toBe(0);
   const rows = terminal.screen.split("\n");
-  expect(rows.map((row) => row.replaceAll(/[\d.,]+k?/g, "#"))).toEqual([
-    expect.stringMatching(/^✓ n# done · step # · # tokens · \$# · # s {2}Which ships/),
-    expect.stringMatching(/^ {2}✓ n# done · step # · # tokens · \$# · # s {2}Add up/),
-    expect.stringMatching(/^final · # nodes · # calls · # tokens · \$# · # s · run/),
+  const [id = ""] = readdirSync(folder.at("data/runs"));
+  expect(rows.map((row) => row.replace(id, "ID").replaceAll(/\d[\d.,]*k?/g, "#"))).toEqual([
+    "context: the log of a harbour, # KiB",
+    expect.stringMatching(/^✓ n# done · step # · # tokens · \$# · # s( {2}Which|$)/),
+    expect.stringMatching(/^ {2}✓ n# done · step # · # tokens · \$# · # s/),
+    "final · # nodes · # calls · # tokens · $# · # s",
+    "run ID",
     "Brigid: # lanterns; Corvus: # lanterns",
   ]);
-  for (const row of rows) expect(row.length).toBeLessThan(72);
-  expect(terminal.raw).toMatch(/n0 asks \d models/);
+  for (const row of rows) expect(row.length).toBeLessThan(columns);
+  expect(terminal.raw).toMatch(/n0 \d of \d answered/);
   expect(terminal.raw).toMatch(/\u001B\[\d+A\u001B\[J/);
 });
 

@@ -44,7 +44,8 @@ test("--demo answers without any configuration; stdout has only the answer", asy
   using folder = new Folder();
   const { code, stdout, stderr } = await run(folder, ["--demo"]).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
-  expect(stderr).toMatch(/^n0 starts: Which ships/);
+  expect(stderr).toMatch(/^context: the log of a harbour, [\d.]+ KiB\nn0 starts: Which ships/);
+  expect(stderr).toMatch(/\nn0 0 of \d answered\n/);
   expect(stderr).toMatch(/\n {2}n1 starts: Add up/);
   expect(stderr).toMatch(/\nfinal · 2 nodes · \d+ calls · [\d.,k]+ tokens · \$0\.\d+ · [\d.]+ s · run \S+\n$/);
 });
@@ -103,7 +104,7 @@ test("an answer follows the schema, and a wrong schema is refused", async () => 
   expect(JSON.parse(stdout)).toMatchObject({ status: "final", data: { n: 2 } });
   expect(await ask(folder, rules, ["--schema", "no.json"]).ended).toMatchObject({
     code: 2,
-    stderr: "rlm: cannot use 'no.json': a JSON Schema is an object\n",
+    stderr: "rlm: cannot use the schema 'no.json': a JSON Schema is an object\n",
   });
 });
 

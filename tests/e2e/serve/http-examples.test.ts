@@ -1,8 +1,9 @@
 // The examples for HTTP, against a real server: they print what the documents say.
 
 import { readdirSync } from "node:fs";
+import { format } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { outputsOf } from "../../marked-blocks.ts";
+import { outputsOf } from "../../docs/blocks.ts";
 import { PYTHON } from "../../open.ts";
 import { Program, shell } from "../program.ts";
 import { startServing, type Serving } from "../serving.ts";
@@ -23,7 +24,7 @@ const NAMES = readdirSync(FOLDER);
 async function runTypeScript(name: string): Promise<string> {
   for (const [variable, value] of Object.entries(server.env)) vi.stubEnv(variable, value);
   const lines: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((...parts: unknown[]) => void lines.push(parts.join(" ")));
+  vi.spyOn(console, "log").mockImplementation((...parts: unknown[]) => void lines.push(format(...parts)));
   await import(/* @vite-ignore */ `../../../${FOLDER}/${name}`);
   return `${lines.join("\n")}\n`;
 }

@@ -200,7 +200,7 @@ describe("the log", () => {
 
   test("an impossible path is reported at once", async () => {
     const { code, stderr } = await rlm(["serve", "--port", "0", "--log-file", folder]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot write the log to ${folder}`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot write the log to '${folder}': it is a folder`)]);
   });
 
   test("that is not read delays neither requests nor the exit", async () => {

@@ -131,9 +131,15 @@ describe("start", () => {
     try {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
       const path = join(data, "server", "token");
-      const [, curl = "", routes, environment, ...others] = server.program.text("stdout").trimEnd().split("\n");
+      const printed = server.program.text("stdout").trimEnd().split("\n");
+      const [, curl = "", sessions = "", browser, environment, ...others] = printed;
       expect(environment?.startsWith(`environment local, sandbox tier ${TIER}, Python 3.`)).toBe(true);
-      expect(routes).toBe(`every route: ${server.url}/v1/docs`);
+      expect(browser).toBe(`open ${server.url} in a browser; every route is at ${server.url}/v1/docs`);
+      const page = await (await fetch(server.url)).text();
+      expect(page).toContain(`curl -s ${server.url}/process/interpreter/execute`);
+      const env = `RLM_DATA='${data}' RLM_TOKEN= RLM_URL=`;
+      const found = await shell(sessions.replaceAll("node ", `env ${env} node `)).ended;
+      expect(found).toEqual({ code: 0, stdout: "demo\n42\n", stderr: "" });
       expect(others).toContain(`token in ${path}`);
       expect(statSync(path).mode & 0o777).toBe(0o600);
       expect(curl).toContain(`-H "Authorization: Bearer $(cat '${path}')"`);
@@ -148,7 +154,7 @@ describe("start", () => {
     const data = makeDataFolder();
     try {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data, RLM_SANDBOX_TIER: "C" });
-      const [, , , environment, gaps, fix] = server.program.text("stdout").trimEnd().split("\n");
+      const [, , , , environment, gaps, fix] = server.program.text("stdout").trimEnd().split("\n");
       expect(environment).toMatch(/^environment local, sandbox tier C, /);
       expect(gaps).toMatch(/^tier C is weaker than A: Code sees /);
       expect(fix).toMatch(/^for tier A: /);
@@ -189,7 +195,12 @@ describe("start", () => {
     try {
       const env = { RLM_TOKEN: "planted-token", RLM_DATA: data };
       await using terminal = new TestTerminal(["serve", "--port", "0"], { env, columns: 200 });
-      expect(await terminal.until(/^token .*$/m)).toContain("-H 'Authorization: Bearer planted-token' -d");
+      const screen = await terminal.until(/^token .*$/m);
+      expect(screen).toMatch(
+        /^listening \S+\n\nTry one of these:\n\ncurl .*\n.* sessions open .*\nopen .*\n\nenvironment /m,
+      );
+      expect(screen).toContain("-H 'Authorization: Bearer planted-token' -d");
+      expect(screen).not.toContain("kind=sandbox");
     } finally {
       remove(data);
     }

@@ -2,6 +2,7 @@
 
 import type { Action, ReplContext } from "../context.ts";
 import { get, put, showFiles } from "./files.ts";
+import { showHistory } from "./history.ts";
 import { checkpoint, fork, load, reset, rewind, save, showSessions, switchSession, undo } from "./state.ts";
 import { inspect, showVariables } from "./variables.ts";
 
@@ -14,7 +15,8 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   help: { usage: ":help", summary: "this list", run: (context) => context.line(helpText()) },
   vars: { usage: ":vars", summary: "the variables", run: showVariables },
-  inspect: { usage: ":inspect NAME", summary: "one of them; also NAME?", run: inspect },
+  inspect: { usage: ":inspect NAME", summary: "one of them; also NAME?. NAME?? shows the source", run: inspect },
+  history: { usage: ":history [N] [TEXT]", summary: "the last N inputs, or those that contain TEXT", run: showHistory },
   fork: { usage: ":fork [ID]", summary: "a copy of the session, and go there", run: fork },
   switch: { usage: ":switch ID", summary: "go to another session", run: switchSession },
   sessions: { usage: ":sessions", summary: "the sessions of this console", run: showSessions },
@@ -37,6 +39,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   quit: { usage: ":quit", summary: "leave; so does Ctrl-D", run: (context) => context.quit() },
 };
 
+const HELP_WIDTH = 21;
 const ALIASES: Readonly<Record<string, string>> = { h: "help", "?": "help", q: "quit", exit: "quit" };
 
 /** For completion. */
@@ -58,14 +61,39 @@ export function splitWords(line: string): string[] {
   );
 }
 
+const KEYS: Readonly<Record<string, string>> = {
+  Enter: "runs complete code; an empty line ends a block",
+  "Alt-Enter, Ctrl-O": "begin a new line",
+  Tab: "completes names, commands and paths",
+  "Up, Down": "recall inputs that begin like the line; Ctrl-R searches",
+  "Right, Ctrl-E": "accept the grey suggestion; Alt-F: one word of it",
+  "Ctrl-_, Alt-_": "undo typing, redo it",
+  "Ctrl-C": "interrupts the code, or clears what is typed",
+  "Ctrl-D": "on an empty line: leaves",
+};
+
+const CODE: Readonly<Record<string, string>> = {
+  "NAME?, NAME??": "what NAME is; its source",
+  "_, __, Out[N]": "the last values, the value of input N; In[N] is its code",
+  "%time CODE": "how long it takes; %%time measures all lines below it",
+  "%timeit CODE": "the average, with -n LOOPS and -r RUNS; or %%timeit",
+  "!COMMAND": "runs a shell command; x = !COMMAND keeps its lines",
+};
+
 function helpText(): string {
-  const lines = Object.values(COMMANDS).map(({ usage, summary }) => `  ${usage.padEnd(18)}${summary}`);
-  const keys = [
-    "  Enter runs what is whole; Alt-Enter or Ctrl-O begins a new line; an empty line ends a block",
-    "  Tab completes; Up and Down recall, what begins like the line first; Ctrl-R searches; Ctrl-_ undoes typing",
-    "  Ctrl-C interrupts the code, or clears what is typed; Ctrl-D on an empty line leaves",
-  ];
-  return ["Commands:", ...lines, "Keys:", ...keys].join("\n");
+  const commands = Object.values(COMMANDS).map(({ usage, summary }) => [usage, summary] as const);
+  return [
+    "Commands:",
+    ...commands.map(toHelpLine),
+    "Keys:",
+    ...Object.entries(KEYS).map(toHelpLine),
+    "Code:",
+    ...Object.entries(CODE).map(toHelpLine),
+  ].join("\n");
+}
+
+function toHelpLine([usage, summary]: readonly [string, string]): string {
+  return `  ${usage.padEnd(HELP_WIDTH)}${summary}`;
 }
 
 async function setVariable(context: ReplContext, [assignment, ...others]: readonly string[]): Promise<void> {

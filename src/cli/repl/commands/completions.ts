@@ -1,4 +1,4 @@
-// Completions at Tab: commands and their arguments after a colon, names in code, else the signature of a function.
+// Completions at Tab: commands and their arguments after a colon, magics, names in code, else the signature of a function.
 
 import { readdir } from "node:fs/promises";
 import type { Session } from "../../../session/session.ts";
@@ -9,6 +9,7 @@ import type { Completions } from "../editor/menu.ts";
 const MAX_MATCHES = 500;
 const MAX_LENGTH = 200;
 const MAX_HINT = 1000;
+const MAGICS = ["%time", "%timeit", "%%time", "%%timeit"];
 const NONE: Completions = { start: 0, end: 0, matches: [] };
 
 type Scope = Pick<ReplContext, "session" | "sessions">;
@@ -16,6 +17,7 @@ type Scope = Pick<ReplContext, "session" | "sessions">;
 export async function completionsOf(scope: Scope, text: string, cursor: number): Promise<Completions> {
   const before = text.slice(0, cursor);
   if (before.startsWith(":")) return completeCommand(scope, before);
+  if (/^%\w*$|^%%\w*$/.test(before)) return toCompletions(MAGICS, 0, before);
   const { session } = scope;
   const found = /[(,]\s*$/.test(before) ? undefined : await session.complete(text, cursor);
   const { start, end, matches } = found ?? { ...NONE, matches: [] };
@@ -37,11 +39,13 @@ async function completeCommand(scope: Scope, before: string): Promise<Completion
   const start = before.lastIndexOf(" ") + 1;
   const typed = before.slice(start);
   const matches = args.length === 0 ? COMMAND_NAMES : await argumentsOf(scope, command, args.length, typed);
-  return {
-    start,
-    end: before.length,
-    matches: matches.filter((match) => match.startsWith(typed)).slice(0, MAX_MATCHES),
-  };
+  return toCompletions(matches, start, before);
+}
+
+function toCompletions(known: readonly string[], start: number, before: string): Completions {
+  const typed = before.slice(start);
+  const matches = known.filter((match) => match.startsWith(typed)).slice(0, MAX_MATCHES);
+  return { start, end: before.length, matches };
 }
 
 async function argumentsOf(scope: Scope, command: string, position: number, typed: string): Promise<readonly string[]> {

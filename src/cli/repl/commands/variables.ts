@@ -1,4 +1,4 @@
-// :vars and :inspect. Code in the session controls what they show.
+// :vars, :inspect and the source of a name. Code in the session controls what they show.
 
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
 import { shorten } from "../../../util/text/shorten.ts";
@@ -31,6 +31,16 @@ export async function inspect(context: ReplContext, [wanted]: readonly string[])
   for (const [label, text] of found === null ? [] : facts(found)) {
     context.line(text.includes("\n") ? `${label}:\n${text}` : `${label}: ${text}`);
   }
+}
+
+/** Shows the source of a function, class or module. What has none is shown as `inspect` does. */
+export async function showSource(context: ReplContext, name: string): Promise<void> {
+  const found = await context.session.source(name);
+  if (found === null) return inspect(context, [name]);
+  const { text, total, file, line } = found;
+  context.line(file.startsWith("<") ? `${file}, line ${line}` : `${file}:${line}`);
+  context.code(text);
+  if (total > text.length) context.line(`… ${total - text.length} more characters`);
 }
 
 function* facts(found: InspectedVariable): Generator<readonly [label: string, text: string]> {

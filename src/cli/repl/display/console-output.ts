@@ -4,6 +4,7 @@ import type { ExecutionResult, MimeBundle, OutputStream } from "../../../protoco
 import { TerminalFilter, toTerminalText } from "../../../util/text/terminal-text.ts";
 import { toDisplayText } from "../../exec/display-text.ts";
 import type { Images } from "./images.ts";
+import { tokenize } from "../editor/python-text.ts";
 import type { Palette } from "../../io/palette.ts";
 import type { Reader } from "../reader.ts";
 import { toColouredTraceback } from "./traceback.ts";
@@ -79,6 +80,19 @@ export class ConsoleOutput {
   line(text: string): void {
     this.#freshLine();
     this.#put(`${toTerminalText(text).replaceAll(OVERWRITING, "")}\n`);
+  }
+
+  /** Python source, coloured. */
+  code(text: string): void {
+    const safe = toTerminalText(text).replaceAll(OVERWRITING, "");
+    let shown = "";
+    let at = 0;
+    for (const { kind, start, end } of tokenize(safe)) {
+      shown += safe.slice(at, start) + this.#palette.paint(kind, safe.slice(start, end));
+      at = end;
+    }
+    this.#freshLine();
+    this.#put(`${shown}${safe.slice(at)}\n`);
   }
 
   async display(bundle: MimeBundle): Promise<void> {

@@ -6,6 +6,7 @@
 import type { Key } from "./keys.ts";
 import { Menu, commonStart, type Completions } from "./menu.ts";
 import { backspaceWidth, indentAfter, isInBlock, looksOpen, tabText } from "./python-text.ts";
+import { findSuggestion, firstWord } from "./suggestion.ts";
 import { HistoryCursor, type HistorySearch } from "./history-cursor.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
@@ -21,15 +22,19 @@ export interface EditorOptions {
 export class Editor {
   readonly #kind: EditorOptions["kind"];
   readonly #buffer = new TextBuffer();
+  readonly #entries: readonly string[];
   readonly #history: HistoryCursor;
   #search: { readonly state: HistorySearch; readonly before: string } | undefined;
   #menu: Menu | undefined;
   #hint: string | undefined;
   /** The text if it came from the history unchanged: Enter submits it as it is. */
   #recalled: string | undefined;
+  /** Whether the last change was typed: there are no suggestions for text that was pasted or recalled. */
+  #isTyped = false;
 
   constructor({ kind, history = [] }: EditorOptions) {
     this.#kind = kind;
+    this.#entries = kind === "code" ? history : [];
     this.#history = new HistoryCursor(history);
   }
 
@@ -48,6 +53,12 @@ export class Editor {
   /** Shown until the next key. */
   get hint(): string | undefined {
     return this.#hint;
+  }
+
+  /** How an entry of the history continues the line. Undefined: no suggestion. */
+  get suggestion(): string | undefined {
+    const isOffered = this.#isTyped && this.#menu === undefined && this.#search === undefined;
+    return isOffered && this.cursor === this.text.length ? findSuggestion(this.#entries, this.text) : undefined;
   }
 
   /** The query of the search; undefined: no search. */
@@ -69,6 +80,7 @@ export class Editor {
     const text = this.#kind === "line" ? key.text.replaceAll(/[\r\n]+/g, " ") : key.text;
     this.#buffer.insert(text, key.kind === "text");
     this.#touch();
+    this.#isTyped = key.kind === "text";
     return undefined;
   }
 
@@ -115,15 +127,25 @@ export class Editor {
 
   #pressPlain(name: string): void {
     const isCode = this.#kind === "code";
+    const accepted = this.#accepted(name);
     const move = MOVES[name];
     const edit = EDITS[name];
-    if (move !== undefined) move(this.#buffer);
+    if (accepted !== undefined) this.#edit((buffer) => buffer.insert(accepted));
+    else if (move !== undefined) move(this.#buffer);
     else if (edit !== undefined) this.#edit(edit);
     else if (NEWLINES.has(name) && isCode) this.#newline();
     else if (isCode && (name === "up" || name === "ctrl-p")) this.#up();
     else if (isCode && (name === "down" || name === "ctrl-n")) this.#down();
     else if (isCode && name === "page-up") this.#older();
     else if (isCode && name === "page-down") this.#newer();
+  }
+
+  /** What the key inserts of the suggestion. */
+  #accepted(name: string): string | undefined {
+    const isWhole = ACCEPTS.has(name);
+    if (!isWhole && !ACCEPTS_WORD.has(name)) return undefined;
+    const { suggestion } = this;
+    return suggestion === undefined || isWhole ? suggestion : firstWord(suggestion);
   }
 
   #enter(): EditorAction | undefined {
@@ -171,6 +193,7 @@ export class Editor {
     if (entry === undefined) return;
     this.#buffer.replaceAll(entry);
     this.#recalled = this.text;
+    this.#isTyped = false;
   }
 
   #edit(change: (buffer: TextBuffer) => void): void {
@@ -223,6 +246,9 @@ const ACTIONS: Readonly<Record<string, EditorAction>> = {
 };
 
 const NEWLINES: ReadonlySet<string> = new Set(["alt-enter", "shift-enter", "ctrl-enter", "ctrl-o"]);
+
+const ACCEPTS: ReadonlySet<string> = new Set(["right", "ctrl-f", "end", "ctrl-e"]);
+const ACCEPTS_WORD: ReadonlySet<string> = new Set(["alt-f", "ctrl-right", "alt-right"]);
 
 const MOVES: Readonly<Record<string, (buffer: TextBuffer) => void>> = {
   left: (buffer) => buffer.left(),

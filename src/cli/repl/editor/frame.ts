@@ -23,6 +23,8 @@ export interface View {
   readonly isCode: boolean;
   /** Hides the text. */
   readonly isSecret: boolean;
+  /** The text is final: there is no suggestion. */
+  readonly isLeft: boolean;
 }
 
 const TAB = "    ";
@@ -47,6 +49,10 @@ export function createFrame(editor: Editor, view: View): Frame {
     }
   }
   if (cursor === text.length) layout.mark();
+  // Without colours a suggestion would look like text.
+  if (view.palette.isOn && !view.isLeft && editor.suggestion !== undefined) {
+    layout.add(visible(editor.suggestion), (part) => view.palette.paint("quiet", part));
+  }
   return layout.finish(footer(editor, view));
 }
 

@@ -5,8 +5,8 @@
 
 export type Key =
   | { readonly kind: "text"; readonly text: string }
-  /** A bracketed paste; contains no keys. */
-  | { readonly kind: "paste"; readonly text: string }
+  /** Contains no keys. `typed`: the terminal did not mark it as a paste, and these are the keys if it is none. */
+  | { readonly kind: "paste"; readonly text: string; readonly typed?: readonly Key[] }
   /** `enter`, `up`, `ctrl-a`, `alt-b`, `shift-tab`, ... */
   | { readonly kind: "key"; readonly name: string }
   /** A report that answers a query. */
@@ -54,6 +54,11 @@ export class KeyDecoder {
   /** Whether the input ends in an incomplete sequence or an ESC. */
   get isWaiting(): boolean {
     return this.#rest !== "" && !this.#isPasting;
+  }
+
+  /** Whether the next chunk begins with a new key. */
+  get isIdle(): boolean {
+    return this.#rest === "" && !this.#isPasting;
   }
 
   write(chunk: string): Key[] {

@@ -12,7 +12,7 @@ import type { Completions } from "./menu.ts";
 import { Screen } from "./screen.ts";
 import type { Terminal } from "../terminal.ts";
 
-export interface PromptOptions extends EditorOptions, Omit<View, "columns" | "isCode"> {
+export interface PromptOptions extends EditorOptions, Omit<View, "columns" | "isCode" | "isLeft"> {
   /** Completes at Tab. Rejections are ignored. */
   readonly complete?: (text: string, cursor: number) => Promise<Completions>;
 }
@@ -57,7 +57,7 @@ export class Prompt {
         resolve(answer);
       };
       this.#terminal.onResize = () => this.#resized();
-      this.#terminal.listen((key) => this.#press(key));
+      this.#terminal.listen((key) => this.#press(key), { guessesPastes: this.#options.kind === "code" });
       if (signal?.aborted) cancel();
     });
   }
@@ -73,7 +73,7 @@ export class Prompt {
   leave(mark = ""): void {
     if (!this.#isShown) return;
     this.#isShown = false;
-    const { rows } = this.#frame();
+    const { rows } = this.#frame({ isLeft: true });
     const whole = rows.map((row, index) => (index === rows.length - 1 ? row + mark : row));
     this.#terminal.write(this.#screen.leave({ rows: whole, cursorRow: 0, cursorColumn: 0 }));
   }
@@ -130,9 +130,9 @@ export class Prompt {
     resolve(answer);
   }
 
-  #frame(): Frame {
+  #frame({ isLeft = false } = {}): Frame {
     const { columns } = this.#terminal;
-    return createFrame(this.#editor, { ...this.#options, columns, isCode: this.#options.kind === "code" });
+    return createFrame(this.#editor, { ...this.#options, columns, isCode: this.#options.kind === "code", isLeft });
   }
 
   #paint(): void {

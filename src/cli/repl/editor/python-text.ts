@@ -49,9 +49,12 @@ export function tokenize(text: string): Token[] {
   const command = /^[:?]\S*/.exec(text)?.[0];
   if (command !== undefined) return [{ kind: "command", start: 0, end: command.length }];
   const tokens: Token[] = [];
+  const magic = /^%%?\w+/.exec(text)?.[0].length ?? 0;
+  if (magic > 0) tokens.push({ kind: "command", start: 0, end: magic });
   for (const match of text.matchAll(TOKEN)) {
     const kind = kindOf(match, text);
-    if (kind !== undefined) tokens.push({ kind, start: match.index, end: match.index + match[0].length });
+    if (kind !== undefined && match.index >= magic)
+      tokens.push({ kind, start: match.index, end: match.index + match[0].length });
   }
   return tokens;
 }
@@ -64,9 +67,9 @@ export function indentAfter(text: string): string {
   return /[:([{]/.test(lastSign(text) ?? "") ? own + " ".repeat(INDENT) : own;
 }
 
-/** Whether more lines must follow, as far as the text shows. */
+/** Whether more lines must follow, as far as the text shows. A magic of a cell applies to all lines until an empty one. */
 export function looksOpen(text: string): boolean {
-  return isInside(text) || lastSign(text) === ":";
+  return text.startsWith("%%") || isInside(text) || lastSign(text) === ":";
 }
 
 /** Whether the text ends inside a bracket or a triple-quoted string. */

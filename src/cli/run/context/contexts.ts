@@ -5,10 +5,15 @@
 
 import { readFile, realpath, stat } from "node:fs/promises";
 import { normalize } from "node:path";
+import { describeReadProblem } from "../../../util/files/file-problem.ts";
+import { formatCount, formatSize } from "../../../util/text/format.ts";
+import { toLine } from "../../io/text-block.ts";
 import { UsageError } from "../../options/usage-error.ts";
 import { isGlob, toGlob } from "./glob.ts";
 import type { StdinFile } from "./stdin-file.ts";
-import { classifyFile, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
+import { conversionOf } from "./not-text.ts";
+import { Skipped } from "./skipped.ts";
+import { classifyFile, MAX_FILES, walkFolder, type FoundFile } from "./walk-folder.ts";
 
 /** Where the context is. */
 export type FoundContext =
@@ -23,31 +28,43 @@ type Context =
 const MAX_BYTES = 4 * 1024 ** 3;
 const MAX_JSON_BYTES = 256 * 1024 ** 2;
 const STANDARD_INPUT = "-";
+const MAX_NAME = 60;
 
 interface Gathered<Value> {
   /** Undefined: no files were named. */
   readonly context: Value | undefined;
+  /** What it is, and its size: `42 files, 336 KiB`. Empty: no files were named. */
+  readonly summary: string;
   /** A description of what was skipped; empty if nothing was. */
   readonly skipped: string;
 }
 
 /** For a run on this machine: JSON is read and checked. Throws a UsageError. */
 export async function gatherContext(names: readonly string[], input: StdinFile): Promise<Gathered<Context>> {
-  const { context, skipped } = await findContext(names, input);
-  if (context === undefined || "files" in context) return { context, skipped };
+  const { context, ...report } = await findContext(names, input);
+  if (context === undefined || "files" in context) return { context, ...report };
   const { file, as } = context;
-  return { context: as === "json" ? { text: await readJSONText(file), as } : { file }, skipped };
+  return { context: as === "json" ? { text: await readJSONText(file), as } : { file }, ...report };
 }
 
 /** Reads only as much of each file as tells that it is text. Throws a UsageError. */
 export async function findContext(names: readonly string[], input: StdinFile): Promise<Gathered<FoundContext>> {
   if (names.filter((name) => name === STANDARD_INPUT).length > 1) throw new UsageError("- can be a context once only");
-  const skipped: Skipped = new Map();
+  const skipped = new Skipped();
   const groups: Group[] = [];
   for (const name of names) groups.push(await findFiles(name, input, skipped));
-  await checkSizes(groups.flatMap(({ files }) => files));
-  const reasons = [...skipped].map(([reason, count]) => `${reason} (${count})`);
-  return { context: await toContext(groups), skipped: reasons.join(", ") };
+  checkCount(groups.flatMap(({ files }) => files));
+  const context = await toContext(groups);
+  const summary = context === undefined ? "" : describe(context, names[0] ?? "", await measure(context));
+  return { context, summary, skipped: skipped.toString() };
+}
+
+/** `42 files, 336 KiB`. */
+function describe(context: FoundContext, name: string, bytes: number): string {
+  const size = formatSize(bytes).replace(".0 ", " ");
+  if ("files" in context) return `${formatCount(context.files.length, "file")}, ${size}`;
+  const what = name === STANDARD_INPUT ? "standard input" : toLine(name, MAX_NAME);
+  return `${what}, ${size}${context.as === "json" ? " of JSON" : ""}`;
 }
 
 interface Group {
@@ -74,13 +91,16 @@ async function findFiles(name: string, input: StdinFile, skipped: Skipped): Prom
 async function single(file: FoundFile, what: string): Promise<Group> {
   const kind = await classifyFile(file.path);
   if (kind === "text") return { isSingle: true, files: [file] };
-  const why = kind === "binary" ? "is not UTF-8 text. Convert it first, for instance with iconv" : "may not be read";
-  throw new UsageError(`cannot take ${what} as context: it ${why}`);
+  if (kind === "unreadable") throw new UsageError(`cannot take ${what} as context: it may not be read`);
+  const isInput = what === "standard input";
+  const command = isInput ? "with pdftotext or iconv" : conversionOf(file.path, kind);
+  const example = command === undefined ? "" : `, e.g. ${command}`;
+  throw new UsageError(`${isInput ? what : file.path} is not text: convert it${example}`);
 }
 
 function several(name: string, files: readonly FoundFile[], skipped: Skipped): Group {
   if (files.length > 0) return { isSingle: false, files };
-  const others = skipped.size === 0 ? "" : `, only ${[...skipped.keys()].join(", ")}`;
+  const others = skipped.toString() === "" ? "" : `, only ${skipped.toString()}`;
   throw new UsageError(
     `cannot take '${name}' as context: ${isGlob(name) ? "it matches" : "it has"} no text files${others}`,
   );
@@ -92,13 +112,18 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "it may not be read",
 };
 
-async function checkSizes(files: readonly FoundFile[]): Promise<void> {
-  if (files.length > MAX_FILES)
-    throw new UsageError(`cannot take more than ${MAX_FILES} files as context: there are ${files.length}`);
+function checkCount({ length: count }: readonly FoundFile[]): void {
+  if (count > MAX_FILES)
+    throw new UsageError(`cannot take more than ${MAX_FILES} files as context: there are ${count}`);
+}
+
+/** The bytes of all its files. Throws a UsageError where there are too many. */
+async function measure(context: FoundContext): Promise<number> {
+  const paths = "files" in context ? context.files.map(({ path }) => path) : [context.file];
   let bytes = 0;
-  for (const { path } of files) bytes += (await stat(path)).size;
-  if (bytes > MAX_BYTES)
-    throw new UsageError(`cannot take more than 4 GiB as context: there are ${(bytes / 1024 ** 3).toFixed(1)}`);
+  for (const path of paths) bytes += (await stat(path)).size;
+  if (bytes <= MAX_BYTES) return bytes;
+  throw new UsageError(`cannot take more than 4 GiB as context: there are ${(bytes / 1024 ** 3).toFixed(1)}`);
 }
 
 async function toContext(groups: readonly Group[]): Promise<FoundContext | undefined> {
@@ -119,12 +144,13 @@ async function withoutDuplicates(groups: readonly Group[]): Promise<FoundFile[]>
   return [...found.values()];
 }
 
-export async function readJSON(path: string): Promise<unknown> {
-  return JSON.parse(await readJSONText(path)) as unknown;
+/** `what`: what the file is, for the message. */
+export async function readJSON(path: string, what: string): Promise<unknown> {
+  return JSON.parse(await readJSONText(path, what)) as unknown;
 }
 
 /** Checks the JSON and returns its text: numbers would lose precision in JavaScript. */
-async function readJSONText(path: string): Promise<string> {
+async function readJSONText(path: string, what = ""): Promise<string> {
   try {
     const { size } = await stat(path);
     if (size > MAX_JSON_BYTES)
@@ -133,8 +159,8 @@ async function readJSONText(path: string): Promise<string> {
     JSON.parse(text);
     return text;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = error instanceof SyntaxError ? `it is not JSON: ${message}` : (REASONS[code ?? ""] ?? message);
-    throw new UsageError(`cannot use '${path}': ${why}`);
+    const { message } = error as Error;
+    const why = error instanceof SyntaxError ? `it is not JSON: ${message}` : describeReadProblem(error);
+    throw new UsageError(`cannot use ${what}'${path}': ${why}`);
   }
 }

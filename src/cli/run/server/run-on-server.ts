@@ -8,16 +8,17 @@ import type { Runtime } from "../../../api/runtime.ts";
 import type { RunEvent } from "../../../protocol/run-events.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { EXIT } from "../../exit-code.ts";
+import { isLiveTerminal } from "../../io/is-live-terminal.ts";
 import { SignalHandler } from "../../io/signal-handler.ts";
 import { StandardOutput } from "../../io/standard-output.ts";
 import { UsageError } from "../../options/usage-error.ts";
 import { withServer } from "../../remote/with-server.ts";
 import { findContext } from "../context/contexts.ts";
 import { StdinFile } from "../context/stdin-file.ts";
-import { checkQuestion, contextNames, readSchema, reportSkipped } from "../question.ts";
+import { checkQuestion, contextNames, readSchema, reportContext } from "../question.ts";
 import { NO_LIMIT_MS } from "../rlm-options.ts";
 import type { RunArguments } from "../run.ts";
-import { chooseDisplay, isLiveTerminal, showRun } from "../show-run.ts";
+import { chooseDisplay, showRun } from "../show-run.ts";
 import { Upload } from "./upload.ts";
 import { UploadDisplay } from "./upload-display.ts";
 
@@ -48,9 +49,9 @@ async function run(runtime: Runtime, query: string, options: RunArguments): Prom
   signals.onStop = () => display.end();
   const perform = async (): Promise<number> => {
     const schema = await readSchema(options.schema);
-    const { context: found, skipped } = await findContext(contextNames(options), input);
-    reportSkipped(skipped, options);
-    const upload = found && (await Upload.open(found));
+    const { context, ...found } = await findContext(contextNames(options), input);
+    reportContext(found, options.quiet);
+    const upload = context && (await Upload.open(context));
     const { signal } = stopped;
     const started = runtime.rlm(toOptions(options)).run({ query, context: upload?.context, schema, signal });
     cancel = () => started.cancel();

@@ -21,6 +21,7 @@ describe("Enter", () => {
     ["x = '''a{enter}", "x = '''a\n|"],
     ["d = {{enter}", "d = {\n    |"],
     ["for x in y:{enter}print(x){enter}", "for x in y:\n    print(x)\n    |"],
+    ["%%time{enter}f(){enter}", "%%time\nf()\n|"],
   ])("%s continues on the next line, indented", (script, expected) => {
     const editor = new Editor({ kind: "code" });
     const keys = toKeys(script);
@@ -35,6 +36,8 @@ describe("Enter", () => {
     ["a string that is never closed is for Python to refuse", "print('a{enter}"],
     ["a colon in a string", "x = 'a:'{enter}"],
     ["a command", ":vars{enter}"],
+    ["a magic of a line", "%time f(){enter}"],
+    ["a magic of a cell, after an empty line", "%%time{enter}f(){enter}{enter}"],
     ["lines that are whole", "x = 1{alt-enter}y = 2{enter}"],
   ])("runs: %s", (_, script) => {
     expect(type(new Editor({ kind: "code" }), script)).toEqual(["submit"]);

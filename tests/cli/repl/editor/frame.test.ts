@@ -13,6 +13,7 @@ const plain: View = {
   palette: new Palette(false),
   isCode: true,
   isSecret: false,
+  isLeft: false,
 };
 
 function frame(editor: Editor, view: Partial<View> = {}): Frame {

@@ -1,0 +1,71 @@
+// Flags that set the keys of [rlm].
+
+import { Option, type Command } from "commander";
+import type { Flags } from "../../config/config.ts";
+import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../environments/registry.ts";
+import { parseCountFrom, parseSeconds, parseUSD } from "./option-values.ts";
+
+/** The parsed options of the command line. */
+export interface SettingArguments {
+  readonly model?: string;
+  readonly subModel?: string;
+  readonly reasoningEffort?: string;
+  readonly backend?: string;
+  readonly baseUrl?: string;
+  readonly mode?: "auto" | "rlm" | "direct";
+  readonly maxDepth?: number;
+  readonly maxIterations?: number;
+  readonly tokenBudget?: number;
+  readonly costBudget?: number;
+  readonly callBudget?: number;
+  readonly toolBudget?: number;
+  /** In seconds. 0: no limit. */
+  readonly timeout?: number;
+  /** False: --no-cache. */
+  readonly cache: boolean;
+  readonly env?: EnvironmentName;
+}
+
+export function addSettingFlags(command: Command): Command {
+  return command
+    .option("--model <name>", "the model that answers")
+    .option("--sub-model <name>", "the model that answers llm_query (default: the same)")
+    .option("--reasoning-effort <effort>", "how much the model reasons: low, medium, high")
+    .option("--backend <name>", "openai, anthropic, openai-compatible, scripted, or one of rlm.toml")
+    .option("--base-url <address>", "the address of the provider")
+    .addOption(
+      new Option("--mode <mode>", "auto: small contexts go directly to the model").choices(["auto", "rlm", "direct"]),
+    )
+    .option("--max-depth <n>", "how deep rlm_query may go (default: 4)", parseCountFrom(0))
+    .option("--max-iterations <n>", "blocks of code per node (default: 30)", parseCountFrom(1))
+    .option("--token-budget <n>", "token limit of the whole run", parseCountFrom(1))
+    .option("--cost-budget <usd>", "cost limit of the whole run", parseUSD)
+    .option("--call-budget <n>", "limit of model calls (default: 1000)", parseCountFrom(1))
+    .option("--tool-budget <n>", "limit of tool calls", parseCountFrom(1))
+    .option("--timeout <seconds>", "for the whole run; 0 is no limit (default: 1800)", parseSeconds)
+    .option("--no-cache", "do not answer from the cache")
+    .addOption(new Option("--env <name>", "where code runs (default: local)").choices(ENVIRONMENT_NAMES));
+}
+
+/** In the form of the configuration file. */
+export function toFlags(options: SettingArguments): Flags {
+  const { model, subModel, reasoningEffort, backend, baseUrl, mode, env, timeout, cache } = options;
+  const { maxDepth, maxIterations, tokenBudget, costBudget, callBudget, toolBudget } = options;
+  return {
+    model,
+    sub_model: subModel,
+    reasoning_effort: reasoningEffort,
+    backend,
+    base_url: baseUrl,
+    mode,
+    environment: env,
+    max_depth: maxDepth,
+    max_iterations: maxIterations,
+    token_budget: tokenBudget,
+    cost_budget: costBudget,
+    call_budget: callBudget,
+    tool_budget: toolBudget,
+    timeout,
+    ...(!cache && { cache }),
+  };
+}
