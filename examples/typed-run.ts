@@ -11,4 +11,5 @@ const { status, data } = await rlm.run({
   context: "Invoice 2024-117 of 3 May: 2 lamps, in total 49.50 EUR",
   schema: invoice,
 });
-if (data !== undefined) console.log(status, data.number, data.totalCents / 100); // data: { number: string; totalCents: number }
+// data: { number: string; totalCents: number }
+if (data !== undefined) console.log(status, data.number, data.totalCents / 100);

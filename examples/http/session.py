@@ -1,4 +1,4 @@
-"""A session over HTTP with Python's standard library: an error, a dialogue with code that runs, a variable, a command."""
+"""A session over HTTP with Python's standard library: an error, input for running code, a variable, a command."""
 
 import json
 import os
@@ -42,7 +42,8 @@ result = json.load(ask("POST", f"{path}/execute", {"code": "len(words.split())",
 print(result["value"]["text/plain"], [variable["name"] for variable in result["variables"]["variables"]])
 
 # A shell command in the files of the session.
-task = json.load(ask("POST", "/v1/tasks", {"command": "echo 6 x 7; exit 3", "sessionId": session["id"], "waitMs": 10_000}))
+body = {"command": "echo 6 x 7; exit 3", "sessionId": session["id"], "waitMs": 10_000}
+task = json.load(ask("POST", "/v1/tasks", body))
 print(task["status"], task["exitCode"], task["result"]["stdout"], end="")
 
 ask("DELETE", path)

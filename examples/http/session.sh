@@ -14,7 +14,8 @@ ask /v1/sessions -d '{"id": "demo"}' > /dev/null
 # Upload a file, run code that reads it and writes another, and download that one.
 printf 'name,price\ntea,3\ncake,4\n' | ask /v1/sessions/demo/files/shop.csv -T - > /dev/null
 ask /v1/sessions/demo/execute -o /dev/null -d '{"code":
-  "import csv\ntotal = sum(int(row[\"price\"]) for row in csv.DictReader(open(\"shop.csv\")))\nprint(total, file=open(\"total.txt\", \"w\"))"}'
+  "import csv\ntotal = sum(int(row[\"price\"]) for row in csv.DictReader(open(\"shop.csv\")))"}'
+ask /v1/sessions/demo/execute -o /dev/null -d '{"code": "print(total, file=open(\"total.txt\", \"w\"))"}'
 ask /v1/sessions/demo/files/total.txt
 
 # The events of an execution, as they happen.

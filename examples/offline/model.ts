@@ -1,7 +1,7 @@
 // The model of the examples: the one in the environment, else a scripted one, so that they run without a network and always
 // print the same.
 //
-//   RLM_MODEL=gpt-5-mini OPENAI_API_KEY=... node examples/needle.ts      (Node 24, after npm run build)
+//   RLM_MODEL=gpt-5-mini OPENAI_API_KEY=... npm run example -- needle
 
 import type { BackendRequest, LocalRLMOptions } from "rlm-runtime";
 import { createScriptedBackend } from "rlm-runtime/testing";
