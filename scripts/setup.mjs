@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packagesInstalled, runWithProgress } from "./install-progress.mjs";
 
 const debianPython = "/usr/bin/python3";
 /** Libraries that sessions have special support for: module and Debian package. */
@@ -26,14 +27,15 @@ const TESTED_PROGRAMS = {
   "/usr/bin/strace": "strace",
   "/usr/bin/bwrap": "bubblewrap",
   "/usr/bin/ps": "procps",
+  "/usr/bin/tmux": "tmux",
 };
 const stamps = join("node_modules", ".cache", "rlm");
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const words = new Set(process.argv.slice(2));
 requireNode();
-installNodePackages();
-installDebianPackages();
+await installNodePackages();
+await installDebianPackages();
 if (words.has("build")) build();
 
 function requireNode() {
@@ -43,18 +45,21 @@ function requireNode() {
 }
 
 /** Runs npm ci if the lock file has changed since the last install. */
-function installNodePackages() {
+async function installNodePackages() {
   const wanted = hash([readFileSync("package-lock.json"), process.platform, process.arch]);
   if (stamp("install") === wanted) return;
   if (lstatSync("node_modules", { throwIfNoEntry: false })?.isSymbolicLink()) {
     return say("node_modules is a link: npm ci would empty the folder of its owner, so it stays as it is");
   }
   // Tools are devDependencies, which are also needed under NODE_ENV=production.
-  if (!run("npm", ["ci", "--include=dev", "--prefer-offline"])) fail("npm ci failed: see its message above");
+  const npm = ["ci", "--include=dev", "--prefer-offline", "--no-progress", "--no-audit", "--no-fund"];
+  say(`$ npm ${npm.join(" ")}`);
+  if (!(await runWithProgress("npm", npm, { describe: packagesInstalled() })))
+    fail("npm ci failed: see its message above");
   setStamp("install", wanted);
 }
 
-function installDebianPackages() {
+async function installDebianPackages() {
   const missing = missingDebianPackages();
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => name);
@@ -62,7 +67,7 @@ function installDebianPackages() {
   const attempt = `${names.join(" ")} ${new Date().toISOString().slice(0, 10)}`;
   const necessary = missing.some(({ necessity }) => necessity);
   if (necessary || stamp("debian") !== attempt) {
-    if (aptInstall(names) && missingDebianPackages().length === 0) return;
+    if ((await aptInstall(names)) && missingDebianPackages().length === 0) return;
     setStamp("debian", attempt);
   }
   for (const { name, why } of missingDebianPackages()) say(`missing: ${name} (${why}): apt-get install ${name}`);
@@ -115,15 +120,16 @@ function isUsable(lacks) {
 }
 
 /** Tries with the existing package lists first, then updates them: a fresh container has none, and old ones are stale. */
-function aptInstall(names) {
+async function aptInstall(names) {
   const sudo = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
   if (!succeeds("apt-get", ["--version"]) || (sudo.length > 0 && !succeeds("sudo", ["-n", "true"]))) return false;
   const apt = (...args) => {
     const [command, ...rest] = [...sudo, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", ...args];
-    return run(command, rest, { stdout: "ignore" });
+    say(`$ ${[command, ...rest].join(" ")}`);
+    return runWithProgress(command, rest, { stdout: "ignore", describe: () => "apt-get is at work" });
   };
   const install = () => apt("install", "-y", "--no-install-recommends", ...names);
-  return install() || (apt("update") && install());
+  return (await install()) || ((await apt("update")) && install());
 }
 
 /** Builds dist/ if its sources have changed. */
@@ -160,9 +166,9 @@ function setStamp(name, value) {
 }
 
 /** Prints the command and its output on stderr: stdout belongs to the program that follows. */
-function run(command, args, { stdout = 2 } = {}) {
+function run(command, args) {
   say(`$ ${[command, ...args].join(" ")}`);
-  return spawnSync(command, args, { stdio: ["ignore", stdout, 2] }).status === 0;
+  return spawnSync(command, args, { stdio: ["ignore", 2, 2] }).status === 0;
 }
 
 function succeeds(command, args) {

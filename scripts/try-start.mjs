@@ -1,4 +1,4 @@
-// Runs `npm start`, the first of the README's two commands, until the server is healthy, then stops it.
+// Runs `npm start`, the first of the README's two commands, until the server is healthy and has said what to try, then stops it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -12,7 +12,12 @@ const server = spawn("npm", ["start", "--silent", "--", "--port", "0"], {
 const exit = once(server, "exit");
 const timer = setTimeout(() => end("SIGKILL"), LIMIT_MS);
 try {
-  const url = await listeningUrl();
+  const { url, hints } = await readGreeting();
+  for (const hint of ["curl -s ", "node dist/cli.js sessions open", `open ${url}`])
+    if (!hints.some((line) => line.startsWith(hint))) throw new Error(`it does not say what to try: ${hint}`);
+  const page = await fetch(url);
+  if (page.status !== 200 || !page.headers.get("content-type").startsWith("text/html"))
+    throw new Error("there is no page at its address");
   const health = await (await fetch(`${url}/v1/health`)).json();
   process.stderr.write(`npm start: ${JSON.stringify(health)}\n`);
   if (health.status !== "ok") throw new Error("the server is not healthy");
@@ -30,10 +35,14 @@ function end(signal) {
   if (server.pid !== undefined) process.kill(-server.pid, signal);
 }
 
-async function listeningUrl() {
+/** The line with its address, and the three lines that follow. */
+async function readGreeting() {
+  let url;
+  const hints = [];
   for await (const line of createInterface({ input: server.stdout })) {
-    const [, url] = /^listening (\S+)/.exec(line) ?? [];
-    if (url !== undefined) return url;
+    if (url !== undefined) hints.push(line);
+    url ??= /^listening (\S+)/.exec(line)?.[1];
+    if (hints.length === 3) return { url, hints };
   }
   throw new Error("it ended before it listened");
 }

@@ -91,3 +91,24 @@ export function referencesOf(node) {
   walk(node, "", {});
   return found;
 }
+
+/** Declarations that those of `seen` refer to, and that are not in it. Keys are "FILE NAME". Sorted by name. */
+export function helpersOf(graph, seen) {
+  const found = new Map();
+  for (const [file, { declarations }] of graph) {
+    for (const [name, [{ node }]] of declarations) {
+      if (seen.has(`${file} ${name}`)) for (const other of referencesOf(node)) add(file, other);
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+  function add(from, name) {
+    const target = findDeclaration(graph, from, name);
+    const key = target && `${target.file} ${target.name}`;
+    if (target === null || seen.has(key) || found.has(key)) return;
+    found.set(key, target);
+    for (const { node } of graph.get(target.file).declarations.get(target.name)) {
+      for (const other of referencesOf(node)) add(target.file, other);
+    }
+  }
+}
