@@ -4,12 +4,13 @@
 //
 //   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
 //                                                          G mcp and shell, H rlm, I http, J tiers
-//   --json    all measurements                         --write   writes the table to bench/README.md
+//   --json    all measurements                         --write   writes the tables to bench/README.md and README.md
 
 import { fork, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { writeFrontPage } from "./lib/front-page.mjs";
 import { describeMachine } from "./lib/machine.mjs";
 import { cleanEnvironment } from "./lib/processes.mjs";
 import { isNoisy, number, toCells, toDelayRow, toMarkdown, toTerminal, writeReadme } from "./lib/report.mjs";
@@ -51,7 +52,10 @@ for (const name of ["calibrate", ...letters.map((letter) => QUESTIONS[letter])])
 const report = toReport(heard);
 console.log(report.terminal);
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ machine, heard }, null, 2)}\n`);
-if (options.write) writeReadme(report.markdown);
+if (options.write) {
+  writeReadme(report.markdown);
+  writeFrontPage(report.measured, report.machine);
+}
 if (heard.some(({ kind }) => kind === "failed")) process.exitCode = 1;
 
 function build() {
@@ -97,6 +101,8 @@ function toReport(messages) {
     ...of("note").map(({ question, text }) => `${question}: ${text}.`),
   ];
   return {
+    measured,
+    machine: `Measured ${date.slice(0, 10)} with \`npm run bench\`: ${processor}, ${kernel}, ${node}, ${python}.`,
     terminal: `\n${toTerminal(rows)}\n\n${facts.join("\n").replaceAll("**", "")}`,
     markdown: `\n${facts[0]}\n\n${toMarkdown(rows)}\n\n${[...new Set(facts.slice(1))].map((fact) => `- ${fact}`).join("\n")}\n`,
   };

@@ -74,7 +74,7 @@ function aimText({ text, most, least, below }, unit) {
   return `${sign} ${number(value)} ${unit}`.trim();
 }
 
-function amount({ best, unit }) {
+export function amount({ best, unit }) {
   return `${number(best)} ${unit}`;
 }
 
