@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -7,11 +8,23 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
 
 // Tests that start processes. They come after the others.
 const system = [
-  "tests/{cli,client,contracts,e2e,environments,hostile,kernel,rlm,sdk,server,session,tasks,worker}/**/*.test.ts",
-  "tests/{docs,runtime}.test.ts",
+  "tests/{cli,client,contracts,docs,e2e,environments,hostile,kernel,rlm,scripts,sdk,server,session,tasks,worker}/**/*.test.ts",
+  "tests/runtime.test.ts",
 ];
+const stress = {
+  name: "stress",
+  description:
+    "Floods, gigabytes, hundreds of sessions, races, other tiers. `npm test` leaves them out; `npm run test:stress` runs them.",
+};
 
-export default defineConfig({
+const processes = {
+  // A process of their own: signals, exit codes and descriptors are those of a real program.
+  pool: "forks",
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+} as const;
+
+export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
       { find: /^rlm-runtime$/, replacement: fileURLToPath(new URL("src/index.ts", import.meta.url)) },
@@ -29,32 +42,47 @@ export default defineConfig({
     globalSetup: ["./tests/data-folder.ts"],
     // A busy machine takes its time; what never comes is a failure all the same.
     expect: { poll: { timeout: 20_000 } },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "unit",
-          include: ["tests/**/*.test.ts"],
-          exclude: system,
-          pool: "threads",
-          // Compilers and property tests take several seconds on a busy machine.
-          testTimeout: 60_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "system",
-          include: system,
-          // A process of their own: signals, exit codes and descriptors are those of a real program.
-          pool: "forks",
-          // More than two cores could keep busy: they wait for processes and limits half of the time.
-          maxWorkers: Math.max(4, availableParallelism()),
-          sequence: { groupOrder: 1 },
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-        },
-      },
-    ],
+    tags: [stress],
+    projects:
+      mode === "stress"
+        ? [
+            {
+              extends: true,
+              // Two files at a time: each of these tests takes a core or much memory.
+              test: { ...processes, name: "stress", include: stressFiles(), maxWorkers: 2 },
+            },
+          ]
+        : [
+            {
+              extends: true,
+              test: {
+                name: "unit",
+                include: ["tests/**/*.test.ts"],
+                exclude: system,
+                pool: "threads",
+                // Compilers and property tests take several seconds on a busy machine.
+                testTimeout: 60_000,
+              },
+            },
+            {
+              extends: true,
+              test: {
+                ...processes,
+                name: "system",
+                include: system,
+                // More than two cores could keep busy: they wait for processes and limits half of the time.
+                maxWorkers: Math.max(6, availableParallelism()),
+                sequence: { groupOrder: 1 },
+              },
+            },
+          ],
   },
-});
+}));
+
+/** The files that have stress tests, so that the others are not even loaded. */
+function stressFiles(): string[] {
+  return readdirSync("tests", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => join("tests", name))
+    .filter((file) => /tags: "stress"|@module-tag stress/.test(readFileSync(file, "utf8")));
+}

@@ -103,6 +103,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "worker/saving": ["io", "report"],
   "worker/variables": ["io"],
   "worker/inspection": ["io", "branch"],
+  "worker/notebook": ["inspection", "report"],
   "worker/rlm": ["inspection"],
   "forkserver/libc": [],
   "forkserver/descriptors": ["libc"],

@@ -59,10 +59,12 @@ test("null and Infinity mean no limit, for a runtime and for one session", () =>
 test("a session has the mounts of the runtime and its own, and its limits replace the runtime's", () => {
   const runtime = { mounts: [{ path: "/usr/bin/..", mode: "ro" }], limits: { memoryBytes: 2 ** 27, processes: 9 } };
   const own: SessionOptions = { mounts: [{ path: "/nowhere", mode: "rw" }], limits: { processes: 5 } };
-  expect(toSettings(own, runtime).sandboxOptions).toEqual({
+  const { sandboxOptions, links } = toSettings(own, runtime);
+  expect(links).toEqual({ usr: "/usr", nowhere: "/nowhere" });
+  expect(sandboxOptions).toEqual({
     mounts: [
-      { path: "/usr", mode: "ro" },
-      { path: "/nowhere", mode: "rw" },
+      { path: "/usr", mode: "ro", name: "usr" },
+      { path: "/nowhere", mode: "rw", name: "nowhere" },
     ],
     limits: { memoryBytes: 2 ** 27, processes: 5, diskBytes: 2 ** 30, openFiles: 512, branches: 50 },
   });

@@ -95,12 +95,15 @@ async function withProcess<Result>(session: Session, look: (pid: number) => Resu
   return result;
 }
 
-/** Another process locks all users of the range but the last few, as other runtimes would. */
+/** Each call has a range of its own: users of sessions that were just closed may still be taken. */
+let ranges = 0;
+
+/** Another process locks all users of a range but the last few, as other runtimes would. */
 export async function lockAllBut(
   free: number,
 ): Promise<{ readonly range: string; readonly free: readonly number[] } & AsyncDisposable> {
   const folder = join(import.meta.dirname, "../../python/forkserver/sandbox/privileged");
-  const first = RANGE.first + process.pid * RANGE.size;
+  const first = RANGE.first + (process.pid * 4 + (ranges++ % 4)) * RANGE.size;
   const numbers = Array.from({ length: RANGE.size }, (_, index) => first + index);
   const code = `import sys; sys.path.insert(0, ${JSON.stringify(folder)}); sys.dont_write_bytecode = True
 import users
@@ -108,7 +111,9 @@ held = users.Users([range(${first}, ${first + RANGE.size - free})], users.open_l
 for _ in range(${RANGE.size - free}): held.take()
 print("ready", flush=True); sys.stdin.read()`;
   const holder: ChildProcess = spawn(python, ["-I", "-c", code], { stdio: ["pipe", "pipe", "inherit"] });
-  await once(holder.stdout ?? holder, "data");
+  const died = once(holder, "exit").then(() => Promise.reject(new Error("the users could not be locked: see stderr")));
+  died.catch(() => {}); // it also ends when it is told to
+  await Promise.race([once(holder.stdout ?? holder, "data"), died]);
   return {
     range: `${first}-${first + RANGE.size - 1}`,
     free: numbers.slice(-free),

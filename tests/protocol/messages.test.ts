@@ -85,6 +85,7 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
           env: message["env"] as undefined,
           name: message["name"] as undefined,
           apart: message["apart"] as undefined,
+          console: message["console"] as undefined,
         },
         bytes,
       );
@@ -102,6 +103,7 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
     case "inspect":
     case "complete":
     case "signature":
+    case "source":
       return toCommandMessage(id, message as unknown as HostQuestion);
     case "set":
     case "get":

@@ -78,6 +78,8 @@ describe("a runtime", () => {
       expect(() => open([{ ...mount, hidesecrets: true }])).toThrow(/'hidesecrets'.*'hideSecrets'/);
       expect(() => open([{ ...mount, mode: "r" }])).toThrow("its mode must be 'ro' or 'rw'");
       expect(() => open([{ ...mount, hideSecrets: "yes" }])).toThrow("hideSecrets must be a boolean");
+      for (const name of ["", "..", "a/b", 1, "\uD800", "x".repeat(256)])
+        expect(() => open([{ ...mount, name }])).toThrow("its name must be that of a file");
       for (const wrong of [mount, [null], ["/tmp"], [{ mode: "ro" }]]) expect(() => open(wrong)).toThrow(TypeError);
     }
     const price = { inputUsd: 1, outputUsd: 2, cacheReadUsd: 1, cacheWriteUsd: 1 };

@@ -123,3 +123,24 @@ test("a line is short, without line breaks and control characters, whatever was 
 test("events of an unknown node are ignored", () => {
   expect(follow([stepEnd("n7", "x"), answered("n7")])).toEqual({ lines: [], now: ["", ""] });
 });
+
+test("a call that waits for its next attempt is the current activity", () => {
+  const wait: BareEvent = {
+    type: "model-call-wait",
+    nodeId: "n0",
+    callId: "q1",
+    fault: "rate-limit",
+    delayMs: 1200,
+    attempts: 1,
+    error: "429",
+  };
+  const { lines, now } = follow([
+    start("n0", null),
+    { type: "step-start", nodeId: "n0", step: 1 },
+    asked("n0", "query", "q1"),
+    asked("n0", "query", "q2"),
+    wait,
+  ]);
+  expect(lines).toEqual([]);
+  expect(now.at(-1)).toBe("n0 step 1: rate-limited, trying again in 2 s, 0 of 2 calls of models answered");
+});

@@ -1,5 +1,7 @@
 // Sessions of tier C whose user is root: they have a folder that only root can use, or the host is root by name only.
 
+/** @module-tag stress */
+
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -158,10 +160,10 @@ def held(attempt):
     expect(named(values)).toEqual(["BlockingIOError", "True", "2"]);
   });
 
-  test("ends when it is closed, however fast its processes fork", async () => {
+  test("ends when it is closed, however fast its processes fork", { tags: "stress", timeout: 60_000 }, async () => {
     expect(await hosts.run(way, { codes: [FLEES], ...work() })).toHaveLength(1);
     expect(processesWith("this-one-flees")).toEqual([]);
-  }, 40_000);
+  });
 });
 
 describe("root of a user namespace with one user", () => {

@@ -1,5 +1,7 @@
 // Sessions of tier C that share the user of the host: they reach neither its processes nor its files, whatever version Landlock has.
 
+/** @module-tag stress */
+
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -78,7 +80,7 @@ def held(attempt):
       "subprocess.run(['bash', '-c', 'trap \"n=x\\$n\" TERM; kill $$; kill 0; kill -- -$$; until [ \"$n\" = xxx ]; do :; done'], start_new_session=True).returncode",
       `got = []; _ = signal.signal(signal.SIGUSR1, lambda *_: got.append(1)); os.kill(os.getpid(), signal.SIGUSR1)
 signal.raise_signal(signal.SIGUSR1); signal.pthread_kill(threading.get_ident(), signal.SIGUSR1); len(got)`,
-      "os.sched_setaffinity(threading.get_native_id(), {min(os.sched_getaffinity(0))}); os.setpriority(0, os.getpid(), 5)",
+      "os.sched_setaffinity(threading.get_native_id(), {min(os.sched_getaffinity(0))}); os.setpriority(0, os.getpid(), max(5, os.getpriority(0, 0)))",
       "signal.raise_signal(signal.SIGINT)",
       "os.kill(2 ** 22 + 1, 0)",
     ];

@@ -75,7 +75,7 @@ describe.skipIf(why !== undefined)(`a system call that fails later${why === unde
       return session.execute(stubborn, { timeoutMs: 100 }).result; // two interrupts come before the kill
     });
     expect(result).toMatchObject({ status: "interrupted", state: "lost" });
-    expect(isAlive(init)).toBe(false);
+    await expect.poll(() => isAlive(init)).toBe(false);
     expect((await session.execute("1+1").result).value).toEqual({ "text/plain": "2" });
   });
 

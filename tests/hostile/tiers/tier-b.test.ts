@@ -1,5 +1,7 @@
 // Tier B: bubblewrap makes the namespaces of a session, because this user may not. The host is always an ordinary user.
 
+/** @module-tag stress */
+
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -225,7 +227,7 @@ fork()`;
     });
   });
 
-  test("what must be denied is denied", async () => {
+  test("what must be denied is denied", { tags: "stress" }, async () => {
     const corpus = readCorpus("sandbox-probes.json");
     await using stage = await openStage();
     const denied = corpus.probes.filter(

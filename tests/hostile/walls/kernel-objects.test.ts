@@ -1,5 +1,7 @@
 // Objects of the kernel that no process shows as memory, or that are counted for a user: whoever takes too many of them is ended.
 
+/** @module-tag stress */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

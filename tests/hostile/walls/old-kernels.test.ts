@@ -3,6 +3,8 @@
 // They are not tried where no namespaces can be made. One of them is tried everywhere else. All, with every probe of the corpus, take some minutes and are run by hand:
 //   RLM_KERNELS=all npx vitest run tests/hostile/walls/old-kernels.test.ts
 
+/** @module-tag stress */
+
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -89,33 +91,37 @@ async function run(kernel: Kernel, user: string, probes: readonly object[]): Pro
 }
 
 describe.skipIf(TIER === "C").each(users)("a kernel like Linux 4.18, as %s", (user) => {
-  test("what must be denied is denied, in the tier without Landlock", { timeout: 120_000 }, async () => {
-    // As root only some, unless all are asked for.
-    const step = user === "root" && !isFull ? 8 : 1;
-    const candidates = corpus.probes.filter(
-      ({ language, category, expected, id, sibling_setup: setup }) =>
-        language === "python" &&
-        category !== "protocol" &&
-        expected === "denied" &&
-        setup === undefined &&
-        !(id in NOT_HELD),
-    );
-    const denied = candidates.filter((_, index) => index % step === 0);
-    const values = { ...stage.values, SID: "s", EID: "s.2", SLEEPMARK: "1" };
-    const probes = denied.map(({ id, code }) => ({ id, code: expand(code, values), timeoutMs: 20_000 }));
-    const { tier, notStopped, results, user: uid } = await run("like Linux 4.18", user, probes);
-    expect({ tier, hasGaps: notStopped.length > 0, results: results.length }).toEqual({
-      tier: "A-no-landlock",
-      hasGaps: true,
-      results: probes.length,
-    });
-    expect(candidates.length).toBeGreaterThan(50);
-    if (isRoot) expect(uid).toBe(user === "root" ? 64001 : ORDINARY);
-    const bad = results.filter(
-      ({ value, after }) => !/^.DENIED/.test(value?.["text/plain"] ?? "") || after?.["text/plain"] !== "2",
-    );
-    expect(bad).toEqual([]);
-  });
+  test(
+    "what must be denied is denied, in the tier without Landlock",
+    { tags: "stress", timeout: 120_000 },
+    async () => {
+      // As root only some, unless all are asked for.
+      const step = user === "root" && !isFull ? 8 : 1;
+      const candidates = corpus.probes.filter(
+        ({ language, category, expected, id, sibling_setup: setup }) =>
+          language === "python" &&
+          category !== "protocol" &&
+          expected === "denied" &&
+          setup === undefined &&
+          !(id in NOT_HELD),
+      );
+      const denied = candidates.filter((_, index) => index % step === 0);
+      const values = { ...stage.values, SID: "s", EID: "s.2", SLEEPMARK: "1" };
+      const probes = denied.map(({ id, code }) => ({ id, code: expand(code, values), timeoutMs: 20_000 }));
+      const { tier, notStopped, results, user: uid } = await run("like Linux 4.18", user, probes);
+      expect({ tier, hasGaps: notStopped.length > 0, results: results.length }).toEqual({
+        tier: "A-no-landlock",
+        hasGaps: true,
+        results: probes.length,
+      });
+      expect(candidates.length).toBeGreaterThan(50);
+      if (isRoot) expect(uid).toBe(user === "root" ? 64001 : ORDINARY);
+      const bad = results.filter(
+        ({ value, after }) => !/^.DENIED/.test(value?.["text/plain"] ?? "") || after?.["text/plain"] !== "2",
+      );
+      expect(bad).toEqual([]);
+    },
+  );
 });
 
 const kernels = Object.keys(LACKING) as Kernel[];

@@ -110,21 +110,25 @@ n`,
       stage,
     ));
 
-  test("a bomb that goes off again and again ends with its time limit, and with it every process", async () => {
-    await using session = await stage.runtime.openSession();
-    const before = descendantsOf(process.pid).length;
-    const code = `import os
+  test(
+    "a bomb that goes off again and again ends with its time limit, and with it every process",
+    { tags: "stress" },
+    async () => {
+      await using session = await stage.runtime.openSession();
+      const before = descendantsOf(process.pid).length;
+      const code = `import os
 while True:
     try: os.fork()
     except OSError: pass`;
-    const result = await session.execute(code, { timeoutMs: 1000 }).result;
-    expect(result).toMatchObject({ status: "interrupted", reason: "timeout" });
-    if (result.state === "lost") await expectRecovery(session);
-    const { value } = await stage.sibling.execute("mark").result;
-    expect(value).toEqual({ "text/plain": "'untouched'" });
-    await session.close();
-    expect(await comesTrue(() => descendantsOf(process.pid).length <= before)).toBe(true);
-  });
+      const result = await session.execute(code, { timeoutMs: 1000 }).result;
+      expect(result).toMatchObject({ status: "interrupted", reason: "timeout" });
+      if (result.state === "lost") await expectRecovery(session);
+      const { value } = await stage.sibling.execute("mark").result;
+      expect(value).toEqual({ "text/plain": "'untouched'" });
+      await session.close();
+      expect(await comesTrue(() => descendantsOf(process.pid).length <= before)).toBe(true);
+    },
+  );
 });
 
 test("in a folder mounted for writing one file is limited, and nothing else", async () => {
