@@ -167,11 +167,12 @@ subprocess.run(['bash', '-c', f'chmod 777 {p}; touch {p}; echo > {p}'], capture_
   });
 
   test("a session that forks all the time ends when it is closed", async () => {
-    const host = startHost(owner, ["run"]);
-    host.stdin.end(JSON.stringify({ codes: [BOMB], limits: { processes: 60 } }));
+    const host = startHost(owner, ["hold", BOMB]);
+    await once(host.stdout, "data");
+    const marks = theirMarks();
+    expect(await comesTrue(() => processesMarked(marks).length > 5)).toBe(true);
     const ended = once(host, "exit");
-    const marks: bigint[] = [];
-    expect(await comesTrue(() => (marks.push(...theirMarks()), processesMarked(marks).length > 5))).toBe(true);
+    host.stdin.end();
     await ended;
     await expectNothingLeft(marks);
   });
