@@ -14,6 +14,7 @@ import { SessionFileWriter } from "./store/session-file.ts";
 import type { ActiveWork } from "./util/async/active-work.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
 import { dataPath } from "./util/data-folder.ts";
+import { parseModuleList } from "./util/python-name.ts";
 import { parseUserRange, USER_RANGE_RULE, type UserRange } from "./util/user-range.ts";
 
 /** Without what is undefined, which counts as absent. */
@@ -52,7 +53,7 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
   return {
     environment: options.environment ?? DEFAULT_ENVIRONMENT,
     python: options.python ?? process.env["RLM_PYTHON"],
-    preload: options.preload ?? DEFAULT_PRELOAD,
+    preload: options.preload ?? parseModuleList(process.env["RLM_PRELOAD"]) ?? DEFAULT_PRELOAD,
     poolSize: options.poolSize ?? 3,
     limits: withDefaults(DEFAULT_LIMITS, options.limits),
     mounts: options.mounts ?? [],

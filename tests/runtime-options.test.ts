@@ -21,6 +21,7 @@ test("every option of a runtime has a default", () => {
   const data = "/some/data";
   vi.stubEnv("RLM_PYTHON", "/opt/python3");
   vi.stubEnv("RLM_DATA", data);
+  vi.stubEnv("RLM_PRELOAD", "");
   expect(toRuntimeSettings({})).toEqual({
     environment: "local",
     python: "/opt/python3",

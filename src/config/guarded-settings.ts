@@ -7,6 +7,7 @@ import type { ConfigFile } from "./schema.ts";
 /** A section, or a key in one. */
 const GUARDED: readonly (readonly [section: keyof ConfigFile, key?: string])[] = [
   ["sessions", "python"],
+  ["sessions", "preload"],
   ["sessions", "users"],
   ["sessions", "mounts"],
   ["server", "host"],

@@ -64,9 +64,11 @@ const docker = z.strictObject({
   memory: size.optional(),
 });
 
-/** Used by `rlm serve`. `python`, `users` and `mounts` count only in a trusted file. */
+/** Used by `rlm serve`. `python`, `preload`, `users` and `mounts` count only in a trusted file. */
 const sessions = z.strictObject({
   python: text.optional(),
+  /** Modules. */
+  preload: z.array(text).optional(),
   /** `FIRST-LAST`, ids of users. */
   users: z
     .string()
@@ -157,5 +159,6 @@ export const configSchema = z.strictObject({
 });
 
 export type ConfigFile = z.output<typeof configSchema>;
+export type SessionsTable = z.output<typeof sessions>;
 export type RLMTable = z.output<typeof rlmSchema>;
 export type RLMKey = keyof RLMTable;

@@ -57,9 +57,11 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # memory = "2g"
 # disk = "1g"
 
-## Sessions of exec, repl, run, serve and mcp-serve. python and mounts count only after 'rlm config trust'.
+## Sessions of exec, repl, run, serve and mcp-serve. python, preload and mounts count only after 'rlm config trust'.
 # [sessions]
 # python = ".venv"
+## Modules that sessions import at no cost.
+# preload = ["numpy", "pandas", "polars"]
 # mounts = ["data", "results:rw"]
 # env = { LANG = "C.UTF-8" }
 ## Seconds for one piece of code. Default: 55 in serve, no limit in exec and repl.

@@ -2,8 +2,9 @@
 
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
+import { parseModuleList } from "../util/python-name.ts";
 import { toProblems } from "./problems.ts";
-import { rlmSchema, type RLMKey, type RLMTable } from "./schema.ts";
+import { rlmSchema, type RLMKey, type RLMTable, type SessionsTable } from "./schema.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,12 +16,16 @@ const TEXTS: readonly string[] = "model sub_model reasoning_effort backend base_
 );
 
 /** Other settings that the environment may make. Those of `.env` do not count: a project could choose what runs on this machine. */
-const SESSION_VARIABLES = { python: "RLM_PYTHON", users: "RLM_SANDBOX_USERS" } as const;
+const SESSION_VARIABLES = { python: "RLM_PYTHON", preload: "RLM_PRELOAD", users: "RLM_SANDBOX_USERS" } as const;
 
 /** The settings of [sessions] that the environment makes. An empty variable counts as unset. */
-export function readSessionVariables(env: Environment): { readonly python?: string; readonly users?: string } {
-  const found = Object.entries(SESSION_VARIABLES).map(([key, name]) => [key, env[name] || undefined] as const);
-  return omitUndefined(Object.fromEntries(found));
+export function readSessionVariables(env: Environment): Pick<SessionsTable, keyof typeof SESSION_VARIABLES> {
+  const { python, preload, users } = SESSION_VARIABLES;
+  return omitUndefined({
+    python: env[python] || undefined,
+    preload: parseModuleList(env[preload]),
+    users: env[users] || undefined,
+  });
 }
 
 /** The variable of a key. */

@@ -343,6 +343,17 @@ test("RLM_PYTHON of the environment wins over the file, and that of .env does no
   expect(load(folder, { env: { RLM_PYTHON: "" } }).sessions.python).toBe("own");
 });
 
+test("RLM_PRELOAD names modules, or none", () => {
+  using folder = new Folder({
+    ".config/rlm/config.toml": "[sessions]\npreload = ['numpy']",
+    "project/.env": "RLM_PRELOAD=evil",
+  });
+  const preload = (text: string): unknown => load(folder, { env: { RLM_PRELOAD: text } }).sessions.preload;
+  expect(preload("")).toEqual(["numpy"]);
+  expect(preload("none")).toEqual([]);
+  expect(preload(" polars, os.path,")).toEqual(["polars", "os.path"]);
+});
+
 test("an .env that is not ours can be ignored", () => {
   using folder = new Folder({ "project/.env": "this is not KEY=VALUE" });
   const options = { cwd: folder.at("project"), env: { HOME: folder.path } };

@@ -20,7 +20,7 @@ test("every commented line parses, too, and shows the default if there is one", 
   const { rlm, backends, prices, limits, sessions, ignored } = load(uncommented);
   expect(rlm).toMatchObject(DEFAULTS);
   for (const section of [backends, prices, limits, sessions]) expect(Object.keys(section)).not.toEqual([]);
-  expect(ignored?.names).toEqual(["sessions.python", "sessions.mounts"]);
+  expect(ignored?.names).toEqual(["sessions.python", "sessions.preload", "sessions.mounts"]);
 });
 
 test("it shows every key of [rlm]", () => {

@@ -87,13 +87,14 @@ class Shell implements AsyncDisposable {
     for (const name of ["bin", "home", "project"]) mkdirSync(join(folder, name));
     makeDataFolder(join(folder, "home/.local/share/rlm"));
     const program = join(folder, "bin/rlm");
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve("dist/cli.js")}' "$@"\n`);
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve("dist/cli.cjs")}' "$@"\n`);
     chmodSync(program, 0o755);
     const env = {
       PATH: `${join(folder, "bin")}:${process.env["PATH"]}`,
       HOME: join(folder, "home"),
       RLM_URL: `http://127.0.0.1:${port}`,
       RLM_PYTHON: PYTHON,
+      RLM_PRELOAD: "none",
       NO_COLOR: "1",
       LANG: "C.UTF-8",
       TZ: "UTC",

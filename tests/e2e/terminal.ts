@@ -6,7 +6,7 @@ import { StringDecoder } from "node:string_decoder";
 import { PYTHON } from "../open.ts";
 import { graphemeWidth, toGraphemes } from "../../src/util/text/text-width.ts";
 
-const CLI = new URL("../../dist/cli.js", import.meta.url).pathname;
+const CLI = new URL("../../dist/cli.cjs", import.meta.url).pathname;
 const FIXTURE = new URL("../fixtures/in-terminal.py", import.meta.url).pathname;
 
 export const KEYS = {
@@ -44,7 +44,13 @@ export class TestTerminal implements AsyncDisposable {
   #isEnded = false;
 
   constructor(args: readonly string[], { env, columns = 80, rows = 24, cwd }: TerminalOptions) {
-    const base = { PATH: process.env["PATH"], HOME: process.env["HOME"], RLM_PYTHON: PYTHON, TERM: "xterm-256color" };
+    const base = {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      RLM_PYTHON: PYTHON,
+      RLM_PRELOAD: "none",
+      TERM: "xterm-256color",
+    };
     const command = [FIXTURE, String(columns), String(rows), process.execPath, CLI, ...args];
     this.#child = spawn(PYTHON, command, { cwd, env: { ...base, ...env } });
     this.#screen = new Screen(columns);

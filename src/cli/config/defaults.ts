@@ -36,6 +36,7 @@ export const SETTING_DEFAULTS: Readonly<Record<string, Readonly<Record<string, D
   },
   sessions: {
     python: { words: "python3" },
+    preload: { words: "common modules, numpy, pandas" },
     users: { words: "a free range" },
     timeout: { words: "55 in serve, else none" },
     idle_timeout: { words: "300 in serve" },

@@ -22,6 +22,7 @@ type Table = Readonly<Record<string, unknown>>;
 /** What a setting does once it counts, by its name or that of its section. */
 const EFFECTS: Readonly<Record<string, string>> = {
   "sessions.python": "the program that starts sessions, outside the sandbox",
+  "sessions.preload": "modules that are imported once, outside the sandbox",
   "sessions.users": "the users of this machine that sessions run as",
   "sessions.mounts": "folders that code in sessions sees; it can change those with :rw",
   "server.host": "the address that 'rlm serve' listens on",

@@ -32,15 +32,21 @@ export interface SessionArguments extends RuntimeArguments, LoggedArguments {
   readonly config?: string;
 }
 
-type ConfiguredOptions = Pick<RuntimeOptions, "environment" | "python" | "users" | "mounts" | "limits">;
+type ConfiguredOptions = Pick<RuntimeOptions, "environment" | "python" | "preload" | "users" | "mounts" | "limits">;
 
 /** Without a configuration, the flags alone count. */
 export function toRuntimeOptions(flags: RuntimeArguments, config?: Config): ConfiguredOptions {
-  const { mounts, python: configured, users } = config?.sessions ?? {};
+  const { mounts, python: configured, preload, users } = config?.sessions ?? {};
   const { env: environment = config?.rlm.environment, mount = mounts, python = configured } = flags;
   return {
     limits: { ...config?.limits, ...omitUndefined({ memoryBytes: flags.memory }) },
-    ...omitUndefined({ environment, python, users, mounts: mount && asUsageError(() => mount.map(parseMount)) }),
+    ...omitUndefined({
+      environment,
+      python,
+      preload,
+      users,
+      mounts: mount && asUsageError(() => mount.map(parseMount)),
+    }),
   };
 }
 

@@ -5,8 +5,8 @@ test.each([
   ["/usr/local/bin/rlm", "rlm"],
   ["/home/me/.npm/_npx/1a2b/node_modules/.bin/rlm", "npx rlm-runtime"],
   ["/home/me/app/node_modules/.bin/rlm", "npx rlm"],
-  ["/home/me/rlm/dist/cli.js", "node dist/cli.js"],
-  ["/srv/rlm/dist/cli.js", "node /srv/rlm/dist/cli.js"],
+  ["/home/me/rlm/dist/cli.cjs", "node dist/cli.cjs"],
+  ["/srv/rlm/dist/cli.cjs", "node /srv/rlm/dist/cli.cjs"],
   ["/srv/it's/cli.js", String.raw`node '/srv/it'\''s/cli.js'`],
 ])("a program started as %s is started again with %s", (script, expected) => {
   expect(programName(script, "/home/me/rlm")).toBe(expected);

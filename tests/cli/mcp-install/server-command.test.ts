@@ -43,7 +43,7 @@ describe("the path of Node", () => {
 test("warns about what may not last", () => {
   const npx = {
     command: "node",
-    args: ["/home/user/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.js", "mcp-serve"],
+    args: ["/home/user/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.cjs", "mcp-serve"],
   };
   expect(cautions(npx, {})).toEqual([expect.stringContaining("npm install -g rlm-runtime")]);
   const plain = { command: "node", args: ["/opt/cli.js", "mcp-serve"] };

@@ -123,6 +123,7 @@ test.each([
   ["server.allow_hosts", `[server]\nallow_hosts = ["evil.example"]`],
   ["server.allow_origins", `[server]\nallow_origins = ["https://evil.example"]`],
   ["sessions.python", `[sessions]\npython = "./python"`],
+  ["sessions.preload", `[sessions]\npreload = ["antigravity"]`],
   ["sessions.users", `[sessions]\nusers = "3000000-3000999"`],
   ["sessions.mounts", `[sessions]\nmounts = ["/etc"]`],
 ])("%s does not count in a project's file", (_, toml) => {
