@@ -21,7 +21,7 @@ import {
 import { openBenchRuntime } from "./lib/runtime.mjs";
 import { compare, median, race, timeEach } from "./lib/stats.mjs";
 
-const CLI = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+const CLI = fileURLToPath(new URL("../dist/cli.cjs", import.meta.url));
 const CODE = "1+1";
 const INITIALIZE = {
   method: "initialize",

@@ -137,7 +137,7 @@ function build() {
   const inputs = [...filesIn("src"), ...filesIn("python"), "scripts/build.mjs", "package.json"];
   inputs.push(...readdirSync(".").filter((name) => /^tsconfig.*\.json$/.test(name)));
   const wanted = hash(inputs.toSorted().flatMap((file) => [file, readFileSync(file)]));
-  if (stamp("build") === wanted && existsSync("dist/cli.js")) return;
+  if (stamp("build") === wanted && existsSync("dist/cli.cjs")) return;
   if (!run(process.execPath, ["scripts/build.mjs"])) fail("the build failed: see its message above");
   setStamp("build", wanted);
 }

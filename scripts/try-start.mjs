@@ -13,7 +13,7 @@ const exit = once(server, "exit");
 const timer = setTimeout(() => end("SIGKILL"), LIMIT_MS);
 try {
   const { url, hints } = await readGreeting();
-  for (const hint of ["curl -s ", "node dist/cli.js sessions open", `open ${url}`])
+  for (const hint of ["curl -s ", "node dist/cli.cjs sessions open", `open ${url}`])
     if (!hints.some((line) => line.startsWith(hint))) throw new Error(`it does not say what to try: ${hint}`);
   const page = await fetch(url);
   if (page.status !== 200 || !page.headers.get("content-type").startsWith("text/html"))

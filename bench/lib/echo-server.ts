@@ -1,7 +1,7 @@
 // `rlm serve` with an additional echo route: the same guards, parsing, log and metrics, but no session and no rate limit per
 // address.
 //
-// The benchmark bundles it next to dist/cli.js. Prints its address, and exits when its input ends.
+// The benchmark bundles it next to dist/cli.cjs. Prints its address, and exits when its input ends.
 
 import { createWriteStream } from "node:fs";
 import { z } from "zod";

@@ -18,7 +18,7 @@ const PACKAGES = [
 const UNAVAILABLE = 75;
 
 const INSTALL_MS = 180_000;
-const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+const CLI = fileURLToPath(new URL("../../dist/cli.cjs", import.meta.url));
 const TOKEN = "a-token-for-clients-we-did-not-write";
 
 /** The folder of their commands; undefined if they cannot be installed. */

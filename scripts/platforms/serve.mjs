@@ -13,7 +13,7 @@ export async function startServer(folder, args = []) {
   mkdirSync(data, { recursive: true });
   const program = spawn(
     process.execPath,
-    [join(folder, "node_modules/rlm-runtime/dist/cli.js"), "serve", "--port", "0", "--log-format", "json", ...args],
+    [join(folder, "node_modules/rlm-runtime/dist/cli.cjs"), "serve", "--port", "0", "--log-format", "json", ...args],
     { cwd: folder, env: { ...process.env, RLM_TOKEN: token, RLM_DATA: data }, stdio: ["ignore", "pipe", "pipe"] },
   );
   const ended = new Promise((resolve) => {

@@ -40,7 +40,7 @@ async function record() {
   const home = mkdtempSync(join(tmpdir(), "rlm-recording-"));
   const bin = join(home, "bin");
   mkdirSync(bin);
-  symlinkSync(join(project, "dist/cli.js"), join(bin, "rlm"));
+  symlinkSync(join(project, "dist/cli.cjs"), join(bin, "rlm"));
   symlinkSync(process.execPath, join(bin, "node"));
   const shell = ["bash", "--norc", "--noprofile", "-i"];
   const terminal = spawn(

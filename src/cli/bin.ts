@@ -16,7 +16,14 @@ if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
 } else if (asksForVersion) {
   process.stdout.write(`${__RLM_VERSION__}\n`);
 } else {
-  void import("./main.ts").then(({ main }) => main(process.argv.slice(2)), explain);
+  start().catch(explain);
+}
+
+async function start(): Promise<void> {
+  const { useCodeCache } = await import("./code-cache.ts");
+  useCodeCache(__dirname);
+  const { main } = await import("./main.ts");
+  await main(process.argv.slice(2));
 }
 
 /** Our own files could not be loaded. */

@@ -4,8 +4,8 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync } from "node:fs";
 import { PYTHON } from "../open.ts";
 
-const CLI = new URL("../../dist/cli.js", import.meta.url).pathname;
-if (!existsSync(CLI)) throw new Error("dist/cli.js is not there: run `npm run build` first");
+const CLI = new URL("../../dist/cli.cjs", import.meta.url).pathname;
+if (!existsSync(CLI)) throw new Error("dist/cli.cjs is not there: run `npm run build` first");
 
 /** For `sh -c`, so that a test can use the program in a pipeline. */
 export const COMMAND = `${process.execPath} ${CLI}`;

@@ -12,7 +12,7 @@ const canNest = process.getuid?.() === 0 && spawnSync("sh", ["-c", "unshare -mU 
 const ORDINARY = 64123;
 const top = join(import.meta.dirname, "../..");
 const fixtures = join(top, "tests/fixtures");
-const DOCTOR = `'${process.execPath}' '${join(top, "dist/cli.js")}' doctor --json`;
+const DOCTOR = `'${process.execPath}' '${join(top, "dist/cli.cjs")}' doctor --json`;
 const emulated = (rules: string): string => `'${python}' '${fixtures}/old-kernel.py' ${rules} ${DOCTOR}`;
 const IN_CONTAINER = /docker run --security-opt seccomp=unconfined .*apparmor=unconfined .*systempaths=unconfined/;
 const FOLLOW = "as root of the machine: ";
@@ -209,7 +209,7 @@ describe
     });
 
     test("exec says the same where it is refused", async () => {
-      const exec = `'${process.execPath}' '${join(top, "dist/cli.js")}' exec -c 1`;
+      const exec = `'${process.execPath}' '${join(top, "dist/cli.cjs")}' exec -c 1`;
       const { stderr } = await run(["unshare", "-m", "sh", "-c", `mount -t tmpfs none /proc; ${exec}`]);
       expect(stderr).toMatch(/\/proc is not mounted.*mount -t proc proc \/proc/s);
     });

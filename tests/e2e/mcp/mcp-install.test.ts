@@ -5,7 +5,7 @@ import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
 import { rlm, type Ended } from "../program.ts";
 
-const CLI = join(import.meta.dirname, "../../../dist/cli.js");
+const CLI = join(import.meta.dirname, "../../../dist/cli.cjs");
 
 /** The file of each client, with content that is not ours. */
 const FILES = {
@@ -35,10 +35,10 @@ class Home implements Disposable {
     return readFileSync(this.file(client));
   }
 
-  /** All files, relative to the folder. */
+  /** The names of all files but those of the data folder. */
   list(): string[] {
     return readdirSync(this.path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      .filter((entry) => entry.isFile() && !entry.parentPath.startsWith(join(this.path, ".local/share/rlm")))
       .map(({ name }) => name);
   }
 

@@ -5,8 +5,8 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { PYTHON } from "../../open.ts";
 
-export const CLI = new URL("../../../dist/cli.js", import.meta.url).pathname;
-if (!existsSync(CLI)) throw new Error("dist/cli.js is not there: run `npm run build` first");
+export const CLI = new URL("../../../dist/cli.cjs", import.meta.url).pathname;
+if (!existsSync(CLI)) throw new Error("dist/cli.cjs is not there: run `npm run build` first");
 
 type Json = Readonly<Record<string, unknown>>;
 

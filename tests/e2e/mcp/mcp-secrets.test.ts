@@ -70,7 +70,7 @@ test.skipIf(!isRoot)(
         chmodSync(join(project, name), 0o600);
         chownSync(join(project, name), UID, UID);
       }
-      const as = { node: all.node, cli: join(all.folder, "dist", "cli.js"), uid: UID };
+      const as = { node: all.node, cli: join(all.folder, "dist", "cli.cjs"), uid: UID };
       const env = { RLM_DATA: all.data, HOME: all.folder, TMPDIR: all.folder };
       await using program = await MCPProgram.start({ cwd: project, env, as });
       await expectHidden(program);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, type TestContext } from "vitest";
 import { PYTHON } from "../../open.ts";
 
-const CLI = new URL("../../../dist/cli.js", import.meta.url).pathname;
+const CLI = new URL("../../../dist/cli.cjs", import.meta.url).pathname;
 const PATIENCE_MS = 60_000;
 
 export function skipWithoutTmux(context: TestContext): void {
