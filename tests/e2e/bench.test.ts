@@ -54,7 +54,7 @@ test("on a terminal of 80 columns it shows what it measures, then a table that f
   }
 });
 
-test("Ctrl-C cancels: exit code 130, and no process is left", async () => {
+test("Ctrl-C cancels: exit code 130, and no process is left", { tags: "stress" }, async () => {
   await using program = start(["bench"]);
   await program.until(/open a session, new/);
   const pids = descendantsOf(program.pid ?? 0);

@@ -1,5 +1,6 @@
-"""Runs the unittests of this folder and of tests/forkserver, and reports each as one line of JSON on the descriptor named by
-the argument.
+"""Runs the unittests of this folder and of tests/forkserver, and reports each as one line of JSON on a descriptor:
+
+    run.py DESCRIPTOR [PART PARTS]       all of them, or one of several parts of about the same size
 
 A line is {"name", "outcome": "passed" | "failed" | "skipped", "detail"}; detail is the traceback or the reason. The lines
 have their own descriptor, so tests may print to stdout and stderr.
@@ -64,7 +65,15 @@ class Reporter(unittest.TestResult):
         self._problems, self._reason = [], None
 
 
+def classes_in(suite):
+    """The suites that hold tests and no suites: one for each class."""
+    inner = [each for each in suite if isinstance(each, unittest.TestSuite)]
+    return [found for each in inner for found in classes_in(each)] or [suite]
+
+
 with os.fdopen(int(sys.argv[1]), "w") as report:
+    part, parts = map(int, sys.argv[2:] or (0, 1))
     here = os.path.dirname(os.path.abspath(__file__))
     for folder in (here, os.path.join(os.path.dirname(here), "forkserver")):
-        unittest.TestLoader().discover(folder).run(Reporter(report))
+        found = classes_in(unittest.TestLoader().discover(folder))
+        unittest.TestSuite(found[part::parts]).run(Reporter(report))

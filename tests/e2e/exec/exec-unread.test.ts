@@ -56,7 +56,7 @@ describe.concurrent("output that is not read", () => {
     },
   );
 
-  test("does not keep Ctrl-C from the code", async () => {
+  test("does not keep Ctrl-C from the code", { tags: "stress" }, async () => {
     await using program = start(["exec", "-c", PRINTS], { unread: true });
     expect((await program.until(/waiting|printed all/, "stderr"))[0]).toBe("waiting");
     program.signal("SIGINT");

@@ -199,21 +199,25 @@ def is_quiet():
     return before == beats()
 `;
 
-  test("one that forks and ends all the time ends with an interrupt, and with its worker", async () => {
-    await using session = await stage.runtime.openSession();
-    await using fork = await session.fork(); // so that the sandbox stays when the worker is ended
-    for (const ending of [...Array<string>(8).fill("interrupt"), "death"]) {
-      const after = ending === "death" ? "import os; os.kill(os.getpid(), 9)" : "while True: time.sleep(1)";
-      const running = session.execute(`${HOP}\nhop()\n${after}`);
-      for await (const event of running) {
-        if (ending === "interrupt" && event.type === "output-delta") session.interrupt();
+  test(
+    "one that forks and ends all the time ends with an interrupt, and with its worker",
+    { tags: "stress" },
+    async () => {
+      await using session = await stage.runtime.openSession();
+      await using fork = await session.fork(); // so that the sandbox stays when the worker is ended
+      for (const ending of [...Array<string>(8).fill("interrupt"), "death"]) {
+        const after = ending === "death" ? "import os; os.kill(os.getpid(), 9)" : "while True: time.sleep(1)";
+        const running = session.execute(`${HOP}\nhop()\n${after}`);
+        for await (const event of running) {
+          if (ending === "interrupt" && event.type === "output-delta") session.interrupt();
+        }
+        expect(await running.result).toMatchObject({ status: "interrupted" });
+        const { value } = await session.execute(`${HOP}\nis_quiet()`).result;
+        expect(value?.["text/plain"]).toBe("True");
       }
-      expect(await running.result).toMatchObject({ status: "interrupted" });
-      const { value } = await session.execute(`${HOP}\nis_quiet()`).result;
-      expect(value?.["text/plain"]).toBe("True");
-    }
-    expect((await fork.execute("1+1").result).value).toEqual({ "text/plain": "2" });
-  });
+      expect((await fork.execute("1+1").result).value).toEqual({ "text/plain": "2" });
+    },
+  );
 
   test("an interrupt of code without descriptors ends nothing of the session but that code", async () => {
     await using session = await stage.runtime.openSession();
@@ -235,7 +239,7 @@ while True: time.sleep(1)`);
     expect(task.info().status).toBe("running");
   });
 
-  test("a hundred zombies are no burden", async () => {
+  test("a hundred zombies are no burden", { tags: "stress" }, async () => {
     await using session = await stage.runtime.openSession();
     await session.execute(`import os\nfor _ in range(100):\n    if os.fork() == 0: os._exit(0)`).result;
     expect((await session.execute("1+1").result).value).toEqual({ "text/plain": "2" });

@@ -101,7 +101,7 @@ print("hidden", flush=True)
     expect(processesWith(mark)).toEqual([]);
   });
 
-  test("is ended although it forks faster than it is counted", async () => {
+  test("is ended although it forks faster than it is counted", { tags: "stress" }, async () => {
     await using session = await stage.runtime.openSession({ limits: { processes: 64 } });
     await session.execute("kept = 1").result;
     const mark = uniqueSleep();
@@ -130,7 +130,7 @@ while True:
   test.each([
     ["forks and ends all the time, never to be found where it was", HOP],
     ["does so in each of its processes, of which there are as many as there may be", MULTIPLY],
-  ])("is ended although it %s", async (_, loop) => {
+  ])("is ended although it %s", { tags: "stress" }, async (_, loop) => {
     await using session = await stage.runtime.openSession({ limits: { processes: 64 } });
     const mark = uniqueSleep();
     await session.files.write("hop.py", `import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n${loop}`);
@@ -163,7 +163,7 @@ ctypes.CDLL(None).syscall(${EXIT}, 0)
     expect(task.info()).toMatchObject({ status: "cancelled", exitCode: 137 });
   });
 
-  test("is paused although it forks all the time", async () => {
+  test("is paused although it forks all the time", { tags: "stress" }, async () => {
     const task = stage.runtime.shell("while true; do true | true & echo x; done");
     await printed(task, "x");
     await task.pause();

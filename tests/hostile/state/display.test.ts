@@ -52,7 +52,7 @@ test("lone surrogates and names that every object has are ordinary data", async 
 });
 
 describe("size", () => {
-  test("100 MB of HTML is left out and named, as a value and as a display", async () => {
+  test("100 MB of HTML is left out and named, as a value and as a display", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const code = `${THING}    def _repr_html_(self): return 'x' * 100_000_000\ndisplay(Thing())\nThing()`;
     const { value, displays } = await survive(session, code);
@@ -63,14 +63,14 @@ describe("size", () => {
     }
   });
 
-  test("text that grows when it is written down is measured as it is written", async () => {
+  test("text that grows when it is written down is measured as it is written", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const code = `${THING}    def _repr_html_(self): return '\\0' * (15 << 20)\n    def _repr_latex_(self): return 'l'\nThing()`;
     const { value } = await survive(session, code);
     expect(Object.keys(value ?? {})).toEqual(["text/plain", "text/latex", "application/vnd.rlm.omitted+json"]);
   });
 
-  test("a bundle of a million types is cut", async () => {
+  test("a bundle of a million types is cut", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const code = `${THING}    def _repr_mimebundle_(self, **o): return {f'x/{i}': 'x' for i in range(1_000_000)}\nThing()`;
     const { value } = await survive(session, code);
@@ -79,7 +79,7 @@ describe("size", () => {
 });
 
 describe("without end", () => {
-  test("displays are stopped by the time limit and cost the host a bounded amount", async () => {
+  test("displays are stopped by the time limit and cost the host a bounded amount", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const before = liveMiB();
     let result: Awaited<ReturnType<typeof survive>>;
@@ -95,7 +95,7 @@ describe("without end", () => {
     expect(liveMiB() - before).toBeLessThan(100);
   });
 
-  test("updates and clears are bounded too", async () => {
+  test("updates and clears are bounded too", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const before = liveMiB();
     const code =

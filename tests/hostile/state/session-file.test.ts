@@ -93,7 +93,7 @@ describe("a file that is not as it was written is refused before any worker sees
     await expectHarmless(1);
   });
 
-  test("cut off, anywhere", async () => {
+  test("cut off, anywhere", { tags: "stress" }, async () => {
     for (let length = 0; length < good.length; length += 1) {
       writeFileSync(other, good.subarray(0, length));
       await expect(stage.runtime.loadSession(other), `${length} bytes`).rejects.toMatchObject({ code: "SECURITY" });
@@ -234,7 +234,7 @@ const chunk = (id: string, at: string, bytes: string): string =>
   `os.write(EVENTS, b'{"type":"chunk","id":"${id}","at":' + str(${at}).encode() + b',"bytes":' + str(${bytes}).encode() + b'}\\n')`;
 
 describe("a worker that says what it likes while it saves", () => {
-  test("bytes without end are broken off, and nothing is left on disk", async () => {
+  test("bytes without end are broken off, and nothing is left on disk", { tags: "stress" }, async () => {
     await using session = await withReduce(
       `at = 0\nwhile True:\n    ${chunk("ask/1", "at", "1 << 20")}\n    left = 1 << 20\n    while left: left -= os.write(EVENTS, bytes(min(left, 65536)))\n    at += 1 << 20`,
       128 * MIB,
@@ -302,7 +302,7 @@ describe("a worker that says what it likes while it saves", () => {
     await expect(stage.runtime.loadSession(target)).rejects.toMatchObject({ code: "SESSION_STATE" });
   });
 
-  test("ten thousand chunks that nobody asked for end the worker of an execution", async () => {
+  test("ten thousand chunks that nobody asked for end the worker of an execution", { tags: "stress" }, async () => {
     await using session = await stage.runtime.openSession();
     const flood = `${prelude}\nb = b'{"type":"chunk","id":"x","at":0,"bytes":1}\\ny' * 1000\nfor i in range(20): os.write(EVENTS, b)\nimport time; time.sleep(60)`;
     const { status, reason } = await session.execute(flood).result;

@@ -208,7 +208,7 @@ len(os.listdir("/proc")) > 2, [*opened()]`;
         );
       });
 
-      test("a bomb in a task ends with it, or with its sandbox", async () => {
+      test("a bomb in a task ends with it, or with its sandbox", { tags: "stress" }, async () => {
         await using session = await stage.runtime.openSession({
           mounts: [{ path: ofRoot, mode: "rw" }],
           limits: { processes: 64 },

@@ -1,5 +1,7 @@
 // Tier C: sessions without namespaces. What namespaces do elsewhere is done by Landlock, filters, users and marks here.
 
+/** @module-tag stress */
+
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
