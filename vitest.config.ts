@@ -73,6 +73,7 @@ export default defineConfig(({ mode }) => ({
                 include: ["tests/**/*.test.ts"],
                 exclude: system,
                 pool: "threads",
+                maxWorkers: Math.max(3, availableParallelism()),
                 // Compilers and property tests take several seconds on a busy machine.
                 testTimeout: 60_000,
               },
