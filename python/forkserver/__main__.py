@@ -6,6 +6,7 @@ process.
 Both packages are loaded under private names, so that `import worker` in user code finds the user's own module.
 """
 import functools
+import gc
 import importlib.util
 import json
 import os
@@ -24,12 +25,14 @@ def _load(alias: str, folder: str) -> None:
 def main() -> None:
     if sys.version_info < (3, 9):
         sys.exit("it is Python %d.%d" % sys.version_info[:2])
+    gc.disable()  # until everything is loaded: hardly any of it is garbage
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
     options = json.loads(sys.argv[1])
     if options["tier"] == "seatbelt":
         from _rlm_forkserver.seatbelt import supervisor  # type: ignore[import-not-found]
 
+        gc.enable()
         supervisor.serve(options)
     _load("_rlm_worker", os.path.join(os.path.dirname(here), "worker"))
     from _rlm_forkserver import server  # type: ignore[import-not-found]

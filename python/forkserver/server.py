@@ -380,6 +380,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     gc.collect()
     libc.trim_heap()
     gc.freeze()
+    gc.enable()
     try:
         server.run()
     except BrokerGone:

@@ -1,5 +1,7 @@
 // Releases of a small repository that has our script, and npm as it is. The registry is a closed port: a dry run needs none.
 
+/** @module-tag stress */
+
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

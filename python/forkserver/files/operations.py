@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from typing import Callable, Iterator
 
@@ -101,7 +100,7 @@ def _write(root: Root, request: dict, channel: Channel) -> None:
         raise Failure("is-a-folder", "it names a folder")
     target = root.find(request["path"], make=True)
     mode = _mode_to_keep(target)
-    name = watch.temporary_name(secrets.token_hex(8))
+    name = watch.temporary_name(os.urandom(8).hex())
     fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=target.folder)
     try:
         for chunk in channel.payloads():
@@ -259,7 +258,7 @@ def _empty(folder: int, removal: _Removal, depth: int) -> None:
                 removal.has_mount = True
                 continue
             if depth >= _DEEP:
-                os.rename(name, watch.temporary_name(secrets.token_hex(8)), src_dir_fd=folder, dst_dir_fd=removal.top)
+                os.rename(name, watch.temporary_name(os.urandom(8).hex()), src_dir_fd=folder, dst_dir_fd=removal.top)
                 continue
             _empty(child, removal, depth + 1)
             os.rmdir(name, dir_fd=folder)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import random
 import select
 import signal
 import stat
@@ -166,7 +165,7 @@ class Users:
         self._size = count(ranges)
         self._lock_file = lock_file
         # Containers that share ids do not see each other's locks: they seldom begin at the same place.
-        self._next = random.SystemRandom().randrange(self._size)
+        self._next = int.from_bytes(os.urandom(8), "big") % self._size
         # Users that have no init yet.
         self._taken: set[int] = set()
         # By pid of an init: its user, and what `open_init` returned.
