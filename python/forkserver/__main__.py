@@ -25,21 +25,21 @@ def _load(alias: str, folder: str) -> None:
 def main() -> None:
     if sys.version_info < (3, 9):
         sys.exit("it is Python %d.%d" % sys.version_info[:2])
-    gc.disable()  # until everything is loaded: hardly any of it is garbage
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
     options = json.loads(sys.argv[1])
     if options["tier"] == "seatbelt":
         from _rlm_forkserver.seatbelt import supervisor  # type: ignore[import-not-found]
 
-        gc.enable()
         supervisor.serve(options)
+    gc.disable()  # hardly anything that is loaded now is garbage
     _load("_rlm_worker", os.path.join(os.path.dirname(here), "worker"))
     from _rlm_forkserver import server  # type: ignore[import-not-found]
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
     sys.pycache_prefix = None  # it was for our own files; other modules have their compiled form beside them
     worker.prepare()
+    gc.enable()
     server.serve(functools.partial(worker.run, alone=True), options)
 
 

@@ -380,7 +380,6 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     gc.collect()
     libc.trim_heap()
     gc.freeze()
-    gc.enable()
     try:
         server.run()
     except BrokerGone:

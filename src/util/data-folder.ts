@@ -1,17 +1,17 @@
 // The user's data folder, by the XDG conventions.
 
-import { existsSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { describeWriteProblem } from "./files/file-problem.ts";
 import { homeFolder } from "./home-folder.ts";
 
 /**
- * A path in the data folder, which need not exist: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. Empty variables
- * are ignored, and so is a relative `XDG_DATA_HOME`, which would scatter tokens over current folders.
+ * A path in the data folder, which need not exist: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. Empty and
+ * relative paths are ignored: a folder of the project that one happens to be in would hold tokens, and could bring compiled code.
  */
 export function dataPath(name: string): string {
   const { RLM_DATA: own = "", XDG_DATA_HOME: shared = "" } = process.env;
-  if (own !== "") return join(own, name);
+  if (isAbsolute(own)) return join(own, name);
   return join(isAbsolute(shared) ? shared : join(homeFolder(), ".local", "share"), "rlm", name);
 }
 
@@ -27,6 +27,39 @@ export function dataFolder(name: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * A folder in the data folder for compiled code, which is executed as it is found. So nobody else may be able to replace it, or a folder
+ * above it, either. Undefined if somebody can, or if it would be created in a folder of another user.
+ */
+export function compiledCodeFolder(name: string): string | undefined {
+  const path = dataPath(name);
+  try {
+    if (!pathsTo(nearestExisting(path)).every(isSafe)) return undefined;
+    if (dataFolder(name) === undefined) return undefined;
+    const real = realpathSync(path);
+    return [...pathsTo(path), ...pathsTo(real)].every(isSafe) ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether nobody but this user and root can rename or replace what is in a folder. Links count as what they lead to. */
+function isSafe(folder: string): boolean {
+  const { uid, gid, mode } = statSync(folder);
+  if (![0, process.getuid?.()].includes(uid) || ![0, process.getuid?.()].includes(lstatSync(folder).uid)) return false;
+  const isForOthers = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== process.getgid?.());
+  return !isForOthers || (mode & 0o1000) !== 0;
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) ? path : nearestExisting(dirname(path));
+}
+
+/** The folder, and all above it. */
+function pathsTo(folder: string): string[] {
+  return folder === dirname(folder) ? [folder] : [...pathsTo(dirname(folder)), folder];
 }
 
 /** Why `dataFolder` is undefined. Without a full stop. */

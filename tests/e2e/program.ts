@@ -19,7 +19,8 @@ export interface Ended {
 interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  readonly stdin?: string | Buffer;
+  /** Null: `write` gives it. Default: it is empty. */
+  readonly stdin?: string | Buffer | null;
   /** Does not read this stream; true: stdout. */
   readonly unread?: true | "stderr";
 }
@@ -49,7 +50,8 @@ export class Program implements AsyncDisposable {
 
   constructor(command: string, args: readonly string[], { env, cwd, stdin = "", unread }: StartOptions = {}) {
     this.#child = spawn(command, args, { cwd, env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
-    this.#child.stdin.on("error", () => {}).end(stdin);
+    this.#child.stdin.on("error", () => {});
+    if (stdin !== null) this.#child.stdin.end(stdin);
     const left = unread === true ? "stdout" : unread;
     for (const stream of (["stdout", "stderr"] as const).filter((one) => one !== left)) this.#read(stream);
     this.exit = new Promise((resolve) => {
@@ -93,6 +95,11 @@ export class Program implements AsyncDisposable {
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** To its standard input. */
+  write(text: string): void {
+    this.#child.stdin.write(text);
   }
 
   signal(signal: NodeJS.Signals): void {

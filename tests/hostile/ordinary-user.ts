@@ -21,7 +21,7 @@ export async function copyForAll(): Promise<ForAll> {
   mkdirSync(data);
   cpSync(join(import.meta.dirname, "../../dist"), join(folder, "dist"), { recursive: true });
   await new Promise((resolve) => execFile("chmod", ["-R", "a+rX", folder], resolve));
-  for (const writable of [folder, data]) chmodSync(writable, 0o777);
+  for (const writable of [folder, data]) chmodSync(writable, 0o1777); // as /tmp: compiled code is kept only where nobody can replace it
   return {
     folder,
     data,

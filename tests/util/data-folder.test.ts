@@ -1,8 +1,18 @@
-import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { dataFolder, dataPath } from "../../src/util/data-folder.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { compiledCodeFolder, dataFolder, dataPath } from "../../src/util/data-folder.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -13,6 +23,11 @@ test.each([
   ["XDG_DATA_HOME", { RLM_DATA: "", XDG_DATA_HOME: "/shared" }, "/shared/rlm/server"],
   ["the home folder", { RLM_DATA: undefined, XDG_DATA_HOME: undefined }, HOME],
   ["the home folder where variables are empty", { RLM_DATA: "", XDG_DATA_HOME: "" }, HOME],
+  [
+    "XDG_DATA_HOME where RLM_DATA depends on the current folder",
+    { RLM_DATA: ".rlm", XDG_DATA_HOME: "/shared" },
+    "/shared/rlm/server",
+  ],
   ["the home folder where XDG_DATA_HOME depends on the current one", { RLM_DATA: "", XDG_DATA_HOME: "data" }, HOME],
 ])("dataPath() is in %s", (_what, env, expected) => {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
@@ -65,4 +80,49 @@ describe("dataFolder()", () => {
       expect(open()).toBeUndefined();
     },
   );
+});
+
+describe("compiledCodeFolder()", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rlm-data-"));
+  const home = join(folder, "home");
+  const cache = join(home, "data", "cache");
+  beforeEach(() => mkdirSync(home));
+  afterEach(() => rmSync(home, { recursive: true }));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const open = (): string | undefined => {
+    vi.stubEnv("RLM_DATA", join(home, "data"));
+    return compiledCodeFolder("cache");
+  };
+
+  test("is made for its user only", () => {
+    expect(open()).toBe(cache);
+    expect(statSync(cache).mode & 0o777).toBe(0o700);
+  });
+
+  test("is not used if others can replace it or a folder above it, unless only owners can", () => {
+    open();
+    for (const path of [home, join(home, "data"), cache]) {
+      chmodSync(path, 0o777);
+      expect(open()).toBeUndefined();
+      chmodSync(path, 0o700);
+    }
+    chmodSync(home, 0o1777);
+    expect(open()).toBe(cache);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("is not made in the home of another user (skipped unless root)", () => {
+    chownSync(home, 64_125, 64_125);
+    expect(open()).toBeUndefined();
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  test("is its real path if it is behind a link, whose owner and folders count as well", () => {
+    const real = join(home, "real");
+    mkdirSync(join(home, "data"), { mode: 0o700 });
+    mkdirSync(real, { mode: 0o700 });
+    symlinkSync(real, cache);
+    expect(open()).toBe(real);
+    chmodSync(join(home, "data"), 0o707);
+    expect(open()).toBeUndefined();
+  });
 });

@@ -4,6 +4,7 @@
 // session costs nothing. Modules are preloaded by a second fork server, which replaces the first one when it is ready;
 // until then sessions start without them rather than wait.
 
+import { rmSync } from "node:fs";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type {
   Environment,
@@ -18,7 +19,7 @@ import { diagnoseInterpreter, findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
-import { dataFolder } from "../../util/data-folder.ts";
+import { compiledCodeFolder } from "../../util/data-folder.ts";
 import { openFileLimit } from "../../util/system/open-file-limit.ts";
 import { pythonFolder } from "../python-folder.ts";
 import {
@@ -253,12 +254,18 @@ export class LocalEnvironment implements Environment {
   }
 
   async #launch(executable: string, preload: readonly string[], tier: Tier): Promise<ForkServer> {
-    const cacheFolder = dataFolder("python-cache");
+    const cacheFolder = compiledCodeFolder("python-cache");
     const { users } = this.#options;
     const { sandboxExec } = this.#machine;
     const options = { executable, preload, cacheFolder, users, tier, sandboxExec };
+    const { signal } = this.#starting;
     const started = performance.now();
-    const server = await ForkServer.start(options, this.#starting.signal);
+    const server = await ForkServer.start(options, signal).catch((error: unknown) => {
+      if (!isStartFailure(error) || cacheFolder === undefined || signal.aborted) throw error;
+      // Python writes no whole file on a full disk, and cannot read it afterwards.
+      rmSync(cacheFolder, { recursive: true, force: true });
+      return ForkServer.start({ ...options, cacheFolder: undefined }, signal);
+    });
     const { onLessMemory, onProcess = () => {} } = this.#options;
     server.onLessMemory = onLessMemory;
     server.onProcess = onProcess;
