@@ -4,7 +4,7 @@
 // session costs nothing. Modules are preloaded by a second fork server, which replaces the first one when it is ready;
 // until then sessions start without them rather than wait.
 
-import { rmSync } from "node:fs";
+import { rm } from "node:fs";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type {
   Environment,
@@ -38,6 +38,8 @@ import {
 const REFILL_DELAY_MS = 20;
 /** A worker keeps its own descriptors from 64 on. */
 const MIN_OPEN_FILES = 96;
+/** What Python says of compiled code that a full disk has cut short. */
+const BROKEN_CACHE = /EOFError|marshal data/;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
 const known = new Map<string, FoundTier>();
 const CAPABILITIES: Capabilities = {
@@ -261,9 +263,9 @@ export class LocalEnvironment implements Environment {
     const { signal } = this.#starting;
     const started = performance.now();
     const server = await ForkServer.start(options, signal).catch((error: unknown) => {
-      if (!isStartFailure(error) || cacheFolder === undefined || signal.aborted) throw error;
-      // Python writes no whole file on a full disk, and cannot read it afterwards.
-      rmSync(cacheFolder, { recursive: true, force: true });
+      const isCacheBroken = error instanceof EnvironmentUnavailableError && BROKEN_CACHE.test(error.why);
+      if (!isCacheBroken || cacheFolder === undefined || signal.aborted) throw error;
+      rm(cacheFolder, { recursive: true, force: true }, () => {}); // the next start makes it again
       return ForkServer.start({ ...options, cacheFolder: undefined }, signal);
     });
     const { onLessMemory, onProcess = () => {} } = this.#options;
