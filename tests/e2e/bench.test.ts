@@ -18,7 +18,7 @@ interface Report {
   readonly hints: readonly string[];
 }
 
-test("bench --json prints one object and nothing else: every measure works", async () => {
+test("bench --json prints one object and nothing else: every measure works", { tags: "stress" }, async () => {
   const { code, stdout, stderr } = await rlm(["bench", "--quick", "--json"]);
   expect({ code, stderr, lines: stdout.split("\n").length }).toEqual({ code: 0, stderr: "", lines: 2 });
   const { ok, machine, measures, hints } = JSON.parse(stdout) as Report;
