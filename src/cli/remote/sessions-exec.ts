@@ -24,8 +24,8 @@ export interface SessionExecArguments {
 }
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** How long a command that is stopped waits until the server has the request to interrupt the code. */
-const STOP_MS = 2_000;
+/** How long a command that is stopped waits until a busy server has the request to interrupt the code, which would run on without end. */
+const STOP_MS = 10_000;
 
 export async function execInSession(
   id: string,

@@ -24,8 +24,8 @@ import { UploadDisplay } from "./upload-display.ts";
 
 /** How long a lost connection is tried again: the run goes on meanwhile. */
 const RETRY_MS = 60_000;
-/** How long a command that is stopped waits until the server has the request to cancel the run. */
-const STOP_MS = 2_000;
+/** How long a command that is stopped waits until a busy server has the request to cancel the run, which would go on. */
+const STOP_MS = 10_000;
 
 export async function runOnServer(question: string | undefined, options: RunArguments): Promise<number> {
   checkArguments(options);
