@@ -63,7 +63,8 @@ export class Dispatcher {
     try {
       for (;;) {
         const pausedMs = this.#checkPause(backend.name, lane);
-        if (pausedMs > 0) await options.onPart?.({ type: "pause", delayMs: pausedMs, attempts: totals.attempts });
+        // A timer may end less than a millisecond early: the rest of a pause that this call has waited for is none of its own.
+        if (pausedMs > 1) await options.onPart?.({ type: "pause", delayMs: pausedMs, attempts: totals.attempts });
         const release =
           this.#slots.tryAcquire(lane, ticket, options.signal) ??
           (await this.#slots.acquire(lane, ticket, options.signal));

@@ -233,6 +233,23 @@ describe("Retry-After", () => {
     ]);
   });
 
+  test("is not reported again by the call that has waited for it, though timers end a little early", async () => {
+    const clock = new ManualClock();
+    const early = {
+      now: () => clock.now(),
+      after: (ms: number, end: () => void) => clock.after(Math.max(0.5, ms - 0.9), end),
+    };
+    const dispatcher = new Dispatcher({ clock: early, random: () => 0 });
+    const heard: string[] = [];
+    const outcome = dispatcher.call(new ScriptedBackend([rateLimited, "answer"]), aRequest(), {
+      signal: never,
+      onPart: ({ type }) => void heard.push(type),
+    });
+    await clock.goTo(6000);
+    expect(await outcome).toMatchObject({ ok: true, attempts: 2 });
+    expect(heard.filter((type) => type === "retry" || type === "pause")).toEqual(["retry"]);
+  });
+
   test("that is longer than a call may wait fails it and the next ones at once", async () => {
     const clock = new ManualClock();
     const dispatcher = new Dispatcher({ clock });
