@@ -26,7 +26,7 @@ class SlowFirst extends BaseSequencer {
 const stress = {
   name: "stress",
   description:
-    "Floods, gigabytes, hundreds of sessions, races, other tiers, releases. `npm test` leaves them out; `npm run test:stress` runs them.",
+    "Floods, gigabytes, hundreds of sessions, races, other tiers and surroundings, releases, code blocks of documents. `npm test` leaves them out; `npm run test:stress` runs them.",
 };
 
 const processes = {

@@ -1,5 +1,7 @@
 // Accounts for every code block of the documents: by its language, and by the comment before it. See blocks.ts.
 
+/** @module-tag stress */
+
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { parse as parseTOML } from "smol-toml";

@@ -1,5 +1,7 @@
 // Where something is missing around the program: Python, a home directory, an account, files, space. Each is one sentence, or it works.
 
+/** @module-tag stress */
+
 import { chmodSync, symlinkSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
