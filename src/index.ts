@@ -4,7 +4,16 @@
 export { openRuntime } from "./sdk/runtime.ts";
 export { DEFAULT_LIMITS } from "./session/default-limits.ts";
 export type { OneOffOptions, Runtime, RuntimeShellOptions } from "./api/runtime.ts";
-export type { Limits, LocalOneOffOptions, LocalRuntime, LocalRuntimeInfo, Mount, RuntimeOptions } from "./api/local.ts";
+export type {
+  DockerOptions,
+  Limits,
+  LocalOneOffOptions,
+  LocalRuntime,
+  LocalRuntimeInfo,
+  Mount,
+  RuntimeOptions,
+  WasmOptions,
+} from "./api/local.ts";
 export type { RuntimeInfo } from "./protocol/api/about.ts";
 export type { Capabilities } from "./protocol/capabilities.ts";
 export type { Page, PageOptions } from "./api/page.ts";

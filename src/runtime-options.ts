@@ -61,6 +61,9 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
     idleTimeoutMs: toLimit(options.idleTimeoutMs, 5 * 60_000),
     users: toUserRange(options.users ?? process.env["RLM_SANDBOX_USERS"]),
     stdlibPath: options.stdlibPath ?? dataPath("stdlib.py"),
+    docker: options.docker ?? {},
+    wasm: options.wasm ?? {},
+    onProgress: options.onProgress ?? (() => {}),
     ids: options.ids ?? "short",
   };
 }
@@ -69,8 +72,9 @@ export function toEnvironmentOptions(
   settings: RuntimeSettings,
   listeners: Pick<EnvironmentOptions, "onLessMemory" | "onProcess">,
 ): EnvironmentOptions {
-  const { python, preload, poolSize, users } = settings;
-  return { python, preload, poolSize, users, poolOptions: toSandboxOptions(settings, {}), ...listeners };
+  const { python, preload, poolSize, users, docker, wasm, onProgress } = settings;
+  const poolOptions = toSandboxOptions(settings, {});
+  return { python, preload, poolSize, users, docker, wasm, onProgress, poolOptions, ...listeners };
 }
 
 /** Throws a TypeError or RangeError for values that can never work. */

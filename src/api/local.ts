@@ -169,7 +169,7 @@ export interface Mount {
 
 /** Options of a runtime. */
 export interface RuntimeOptions {
-  /** Where sessions run unless they name another environment. Default: `local`, the only one in this version. */
+  /** Where sessions run unless they name another environment: `local`, `docker` or `wasm`. Default: `local`. */
   readonly environment?: string | undefined;
   /** An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. */
   readonly python?: string | undefined;
@@ -192,8 +192,40 @@ export interface RuntimeOptions {
   readonly users?: string | undefined;
   /** The file of the standard library; it need not exist. Default: `stdlib.py` in the data folder. */
   readonly stdlibPath?: string | undefined;
+  /** Of the environment `docker`. */
+  readonly docker?: DockerOptions | undefined;
+  /** Of the environment `wasm`. */
+  readonly wasm?: WasmOptions | undefined;
+  /** Called with a line of text while something takes long, such as pulling an image. Default: ignored. */
+  readonly onProgress?: ((text: string) => void) | undefined;
   /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which cannot be guessed. Default: short. */
   readonly ids?: "short" | "random" | undefined;
+}
+
+/** Options of the environment `docker`. */
+export interface DockerOptions {
+  /** Any image with Python 3.9 or newer. Default: `python:3.11-slim`, else the image that `rlm env add docker` has made. */
+  readonly image?: string | undefined;
+  /** Processors of a session, such as 0.5. Default: no limit. */
+  readonly cpus?: number | undefined;
+  /** Memory of a session, its files included, as the engine limits it. Default: enough for the limits of the session. */
+  readonly memoryBytes?: number | undefined;
+  /** Processes of a session as the engine limits them. Default: enough for the limits of the session. */
+  readonly pids?: number | undefined;
+  /** A network of the engine that sessions may use without a filter. Default: `none`. */
+  readonly network?: string | undefined;
+  /** The engine's runtime, such as `runsc`. Default: the engine's default. */
+  readonly runtime?: string | undefined;
+  /** When the image is pulled. Default: `missing`. */
+  readonly pull?: "missing" | "always" | "never" | undefined;
+  /** The address of the engine, such as `unix:///run/docker.sock`. Default: DOCKER_HOST, else that of the `docker` command. */
+  readonly host?: string | undefined;
+}
+
+/** Options of the environment `wasm`. */
+export interface WasmOptions {
+  /** A folder of wheels that sessions can import. Default: none. */
+  readonly wheels?: string | undefined;
 }
 
 /** Limits of a runtime. */

@@ -5,6 +5,7 @@
 // providers are in the environment or in `.env`, never in rlm.toml. A project's file is not trusted: see guarded-settings.ts.
 
 import { dirname, resolve } from "node:path";
+import type { DockerOptions, WasmOptions } from "../api/local.ts";
 import type { TokenPrice } from "../protocol/usage.ts";
 import {
   findProjectFile,
@@ -72,7 +73,9 @@ export interface Config {
   readonly rlm: settings.RLMSettings;
   readonly backends: Readonly<Record<string, settings.BackendSettings>>;
   readonly prices: Readonly<Record<string, TokenPrice>>;
-  readonly docker: Settings<"docker">;
+  /** By their names in the runtime. */
+  readonly docker: DockerOptions;
+  readonly wasm: WasmOptions;
   readonly sessions: Settings<"sessions">;
   readonly server: Settings<"server">;
   /** By their names in the runtime. */
@@ -103,7 +106,8 @@ export function loadConfig({ cwd, env, flags = {}, path, isDotEnvOptional = fals
     rlm: settings.toRLMSettings(table.rlm ?? {}),
     backends: mapValues(table.backends, settings.toBackend),
     prices: mapValues(table.prices, settings.toPrice),
-    docker: table.docker ?? {},
+    docker: settings.toDocker(table.docker ?? {}),
+    wasm: table.wasm ?? {},
     sessions: table.sessions ?? {},
     server: table.server ?? {},
     limits: settings.toLimits(table.limits ?? {}),
@@ -132,8 +136,12 @@ function readFiles(paths: ConfigPaths, named: string | undefined): readonly Foun
 function toLayer({ kind, path, text, data, trust }: FoundFile): Layer {
   const isApproved = trust === "trusted";
   const counted = isApproved ? data : splitGuarded(data).free;
-  const { sessions } = counted;
-  const resolved = sessions === undefined ? {} : { sessions: settings.resolvePaths(sessions, dirname(path)) };
+  const { sessions, wasm } = counted;
+  const folder = dirname(path);
+  const resolved = {
+    ...(sessions && { sessions: settings.resolvePaths(sessions, folder) }),
+    ...(wasm && { wasm: settings.resolveWheels(wasm, folder) }),
+  };
   return {
     data: { ...counted, ...resolved },
     originOf: (key) => ({ kind, path, line: lineOf(text, key), isApproved }),

@@ -13,6 +13,12 @@ const GUARDED: readonly (readonly [section: keyof ConfigFile, key?: string])[] =
   ["server", "host"],
   ["server", "allow_hosts"],
   ["server", "allow_origins"],
+  ["docker", "image"],
+  ["docker", "network"],
+  ["docker", "runtime"],
+  ["docker", "pull"],
+  ["docker", "host"],
+  ["wasm"],
   ["network"],
   ["mcp_servers"],
 ];

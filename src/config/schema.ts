@@ -57,11 +57,22 @@ const backend = z.strictObject({
 /** USD per million tokens. Used by everything that starts runs; wins over the built-in prices. */
 const price = z.strictObject({ input: usd, output: usd, cache_read: usd.optional(), cache_write: usd.optional() });
 
-/** Not used yet; for the environment `docker`. */
+/** The environment `docker`. All but `cpus`, `memory` and `pids` count only in a trusted file. */
 const docker = z.strictObject({
   image: text.optional(),
   cpus: z.number().positive().optional(),
   memory: size.optional(),
+  pids: count.optional(),
+  network: text.optional(),
+  runtime: text.optional(),
+  pull: z.enum(["missing", "always", "never"]).optional(),
+  host: text.optional(),
+});
+
+/** The environment `wasm`. Counts only in a trusted file. */
+const wasm = z.strictObject({
+  /** A folder. */
+  wheels: text.optional(),
 });
 
 /** Used by `rlm serve`. `python`, `preload`, `users` and `mounts` count only in a trusted file. */
@@ -151,6 +162,7 @@ export const configSchema = z.strictObject({
   backends: z.record(text, backend).optional(),
   prices: z.record(text, price).optional(),
   docker: docker.optional(),
+  wasm: wasm.optional(),
   sessions: sessions.optional(),
   server: server.optional(),
   limits: limits.optional(),

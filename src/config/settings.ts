@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "../environments/registry.ts";
+import type { DockerOptions } from "../api/local.ts";
 import type { TokenPrice } from "../protocol/usage.ts";
 import type { ConfigFile, RLMTable } from "./schema.ts";
 import { isCommandName } from "../util/is-command-name.ts";
@@ -108,6 +109,15 @@ export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSetti
     readableOutputBytes: readable_output,
     totalOutputBytes: total_output,
   });
+}
+
+export function toDocker({ memory, ...plain }: NonNullable<ConfigFile["docker"]>): DockerOptions {
+  return omitUndefined({ ...plain, memoryBytes: memory });
+}
+
+/** Resolves the path relative to the folder of the file. */
+export function resolveWheels({ wheels }: Settings<"wasm">, folder: string): Settings<"wasm"> {
+  return omitUndefined({ wheels: wheels === undefined ? undefined : resolve(folder, wheels) });
 }
 
 /** Resolves paths relative to the folder of the file. */

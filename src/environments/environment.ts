@@ -5,7 +5,7 @@
 //
 // Nothing of an environment keeps the host process alive. Whoever waits for it counts that as active work (`util/async/active-work.ts`).
 
-import type { Mount } from "../api/local.ts";
+import type { DockerOptions, Mount, WasmOptions } from "../api/local.ts";
 import type { SessionLimits } from "../api/session.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { Capabilities } from "../protocol/capabilities.ts";
@@ -232,6 +232,10 @@ export interface EnvironmentOptions {
   readonly poolOptions: SandboxOptions;
   /** Ids that no account has, as users for sandboxes. Undefined: the environment chooses them. */
   readonly users?: UserRange | undefined;
+  readonly docker?: DockerOptions;
+  readonly wasm?: WasmOptions;
+  /** Called with a line of text while something takes long. Default: ignored. */
+  readonly onProgress?: (text: string) => void;
   /** Called when free memory of the machine has dropped notably, and again for some seconds. */
   readonly onLessMemory: () => void;
   /** Called when a process has started or ended. Default: ignored. */

@@ -54,6 +54,9 @@ const RUNTIME_OPTIONS = optionNames<RuntimeOptions>({
   idleTimeoutMs: true,
   users: true,
   stdlibPath: true,
+  docker: true,
+  wasm: true,
+  onProgress: true,
   ids: true,
 });
 const LOCAL_OPTIONS: readonly (keyof LocalSessionOptions)[] = ["python", "mounts", "onCall"];

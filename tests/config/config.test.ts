@@ -33,6 +33,7 @@ test("without any configuration the defaults apply", () => {
     backends: {},
     prices: {},
     docker: {},
+    wasm: {},
     sessions: {},
     server: {},
     limits: {},
@@ -71,6 +72,13 @@ test("every section is read, with our names and units", () => {
     image = "python:3.11-slim"
     cpus = 1.0
     memory = "512m"
+    pids = 64
+    network = "none"
+    runtime = "runsc"
+    pull = "never"
+    host = "unix:///run/docker.sock"
+    [wasm]
+    wheels = "wheels"
     [sessions]
     python = "python3"
     timeout = 10
@@ -90,8 +98,8 @@ test("every section is read, with our names and units", () => {
     token_env = "DOCS_TOKEN"
   `;
   using folder = new Folder({ ".config/rlm/config.toml": toml, "project/x": "" });
-  const { rlm, backends, prices, docker, sessions, server, limits, network, mcpServers } = load(folder);
-  expect({ rlm, backends, prices, docker, sessions, server, limits, network, mcpServers }).toEqual({
+  const { rlm, backends, prices, docker, wasm, sessions, server, limits, network, mcpServers } = load(folder);
+  expect({ rlm, backends, prices, docker, wasm, sessions, server, limits, network, mcpServers }).toEqual({
     rlm: {
       model: "a",
       subModel: "b",
@@ -111,7 +119,17 @@ test("every section is read, with our names and units", () => {
     },
     backends: { proxy: { type: "openai-compatible", baseUrl: "https://example.com/v1", apiKeyEnv: "PROXY_KEY" } },
     prices: { "a/b:c": { inputUsd: 1, outputUsd: 2.5, cacheReadUsd: 0.1, cacheWriteUsd: 1 } },
-    docker: { image: "python:3.11-slim", cpus: 1, memory: 512 * 1024 ** 2 },
+    docker: {
+      image: "python:3.11-slim",
+      cpus: 1,
+      memoryBytes: 512 * 1024 ** 2,
+      pids: 64,
+      network: "none",
+      runtime: "runsc",
+      pull: "never",
+      host: "unix:///run/docker.sock",
+    },
+    wasm: { wheels: folder.at(".config/rlm/wheels") },
     sessions: { python: "python3", timeout: 10, env: { A: "1" } },
     server: { port: 0, allow_hosts: ["box.example"] },
     limits: { memoryBytes: 1024 ** 3, keptOutputBytes: 1000, totalOutputBytes: 2 * 1024 ** 3, processes: 64 },

@@ -77,7 +77,17 @@ export const SETTING_DEFAULTS: Readonly<Record<string, Readonly<Record<string, D
     tools: "all",
     structured: false,
   },
-  docker: { image: none, cpus: none, memory: none },
+  docker: {
+    image: "python:3.11-slim",
+    cpus: none,
+    memory: { words: "enough for the limits of a session" },
+    pids: { words: "enough for the limits of a session" },
+    network: "none",
+    runtime: { words: "the engine's default" },
+    pull: "missing",
+    host: { words: "that of the docker command" },
+  },
+  wasm: { wheels: none },
   network: { allow: none },
 };
 

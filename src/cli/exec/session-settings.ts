@@ -8,6 +8,7 @@ import type { RuntimeOptions } from "../../runtime-options.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { LoggedArguments } from "../log/command-log.ts";
+import { progressPrinter } from "../io/progress-printer.ts";
 import { asUsageError } from "../options/usage-error.ts";
 import { describeOrigin } from "../config/describe-origin.ts";
 
@@ -32,7 +33,10 @@ export interface SessionArguments extends RuntimeArguments, LoggedArguments {
   readonly config?: string;
 }
 
-type ConfiguredOptions = Pick<RuntimeOptions, "environment" | "python" | "preload" | "users" | "mounts" | "limits">;
+type ConfiguredOptions = Pick<
+  RuntimeOptions,
+  "environment" | "python" | "preload" | "users" | "mounts" | "limits" | "docker" | "wasm" | "onProgress"
+>;
 
 /** Without a configuration, the flags alone count. */
 export function toRuntimeOptions(flags: RuntimeArguments, config?: Config): ConfiguredOptions {
@@ -45,6 +49,9 @@ export function toRuntimeOptions(flags: RuntimeArguments, config?: Config): Conf
       python,
       preload,
       users,
+      docker: config?.docker,
+      wasm: config?.wasm,
+      onProgress: progressPrinter(),
       mounts: mount && asUsageError(() => mount.map(parseMount)),
     }),
   };
