@@ -89,8 +89,11 @@ export interface ServerLink {
   /** Nothing more is written: the fork server ends. */
   end: () => void;
   kill: () => void;
-  /** Checks an event that is hostile until parsed. Undefined: it is not one. Default: all are trusted. */
-  readonly parse?: (event: unknown) => ServerEvent | undefined;
+  /** Check messages that are hostile until parsed. Undefined: it is not one. Default: all are trusted. */
+  readonly check?: {
+    readonly first: (message: unknown) => Hello | Refusal | undefined;
+    readonly event: (message: unknown) => ServerEvent | undefined;
+  };
 }
 
 export interface ServerEnd {
@@ -129,19 +132,13 @@ export class ForkServer {
     this.hello = hello;
     this.tier = tier;
     this.pipes = link.pipes(hello);
-    const check = link.parse ?? ((event) => event as ServerEvent);
+    const check = link.check?.event ?? ((event) => event as ServerEvent | undefined);
     lines.onLine = (line) => {
       const event = check(parse(line));
       if (event === undefined) link.kill();
       else if (this.#alive) this.#handle(event);
     };
-    this.#ended = link.ended.then(({ why, facts }) => {
-      this.#alive = false;
-      this.#lastError = why;
-      this.onProcess({ type: "end", kind: "fork-server", id: String(hello.pid), facts });
-      for (const [sandbox, listener] of this.#listeners) listener({ event: "closed", sandbox });
-      this.#listeners.clear();
-    });
+    this.#ended = link.ended.then((end) => this.#end(end));
   }
 
   /** Starts one as a child. Kills the process and rejects when `stop` is aborted, or after a minute. */
@@ -162,11 +159,12 @@ export class ForkServer {
     const end = (): void => link.kill();
     if (limit.aborted) end();
     limit.addEventListener("abort", end, { once: true });
-    const lines = new LineSplitter(link.parse === undefined ? Infinity : MAX_LINE, end);
+    const lines = new LineSplitter(link.check === undefined ? Infinity : MAX_LINE, end);
+    const check = link.check?.first ?? ((first) => first as Hello | Refusal | undefined);
     try {
       const hello = await new Promise<Hello>((resolve, reject) => {
         lines.onLine = (line) => {
-          const first = parse(line) as Hello | Refusal | undefined;
+          const first = check(parse(line));
           if (first?.event === "hello") resolve(first);
           else if (first?.event === "refused") reject(refused(first.why));
           else link.kill();
@@ -222,6 +220,14 @@ export class ForkServer {
     const killer = setTimeout(() => this.#link.kill(), CLOSE_LIMIT_MS[this.tier]).unref();
     await this.#ended;
     clearTimeout(killer);
+  }
+
+  #end({ why, facts }: ServerEnd): void {
+    this.#alive = false;
+    this.#lastError = why;
+    this.onProcess({ type: "end", kind: "fork-server", id: String(this.hello.pid), facts });
+    for (const [sandbox, listener] of this.#listeners) listener({ event: "closed", sandbox });
+    this.#listeners.clear();
   }
 
   #handle(event: ServerEvent): void {
