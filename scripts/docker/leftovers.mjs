@@ -2,7 +2,16 @@
 //
 // A folder names the processes that own it. One whose owner is dead was left by a run that crashed, and any later start removes it. A process
 // is its number and its start time, since numbers are used again.
-import { existsSync, lstatSync, readFileSync, readdirSync, readlinkSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
