@@ -118,13 +118,17 @@ async function* archive(entries: readonly ImageEntry[]): AsyncGenerator<Buffer> 
 
 /** Exactly as many bytes as the header says. */
 async function* contents(path: string, size: number): AsyncGenerator<Buffer> {
-  await using file = await open(path, "r");
-  let left = size;
-  while (left > 0) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, CHUNK_BYTES)));
-    if (bytesRead === 0) throw new Error(`Cannot make the image: '${path}' has changed`);
-    left -= bytesRead;
-    yield buffer.subarray(0, bytesRead);
+  const file = await open(path, "r");
+  try {
+    let left = size;
+    while (left > 0) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, CHUNK_BYTES)));
+      if (bytesRead === 0) throw new Error(`Cannot make the image: '${path}' has changed`);
+      left -= bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 
