@@ -45,7 +45,8 @@ export async function openEngine() {
 async function openNamespaces() {
   // Its standard input ends with this process. Then `cat` ends, process 1 after it, and with that the namespaces.
   const holder = spawn("unshare", [...NAMESPACES, "docker-init", "--", "cat"], {
-    stdio: ["pipe", "pipe", "inherit"],
+    // It complains when it is killed, which is how it ends.
+    stdio: ["pipe", "pipe", "ignore"],
     detached: true,
   });
   holder.stdin.on("error", () => undefined);
