@@ -61,6 +61,11 @@ const layers: Readonly<Record<string, Layer>> = {
       ...ground,
     ],
   },
+  // The same fork server, in a container.
+  "environments/docker": {
+    imports: [...contract, "environments/local", "environments/mounts.ts", "environments/python-folder.ts", ...ground],
+    types: ["environments/registry.ts"],
+  },
   backends: { imports: ground },
   store: { imports: ground },
   config: { imports: ["environments/registry.ts", ...ground] },
