@@ -3,8 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalRuntime } from "../../../src/api/local.ts";
 import { describeExecuting } from "./executing.ts";
+import { describeState } from "./state.ts";
 import { describeStopping } from "./stopping.ts";
 import type { SessionsContract, Suite } from "./suite.ts";
+import { describeSurroundings } from "./surroundings.ts";
+import { describeVariables } from "./variables.ts";
 
 const MIB = 2 ** 20;
 
@@ -33,5 +36,8 @@ export function describeSessions(name: string, contract: SessionsContract): void
 
     describeExecuting(suite);
     describeStopping(suite);
+    describeVariables(suite);
+    describeState(suite);
+    describeSurroundings(suite);
   });
 }
