@@ -8,6 +8,12 @@ import type { RuntimeOptions } from "../../internals.ts";
 import { judge, type Probe } from "../../hostile/probe.ts";
 import { openStage, readCorpus, type OpenStage } from "../../hostile/stage.ts";
 
+/** What the kernel must deny or contain, by category of the corpus. */
+export const KERNEL_CATEGORIES: readonly string[] = [
+  ...["fs-read", "fs-write", "host-files", "info-leak", "secrets", "network", "privilege", "cross-session"],
+  ...["control", "terminal", "lifecycle", "resource", "protocol"],
+];
+
 export interface ProbesContract {
   /** Of the runtime that is attacked. */
   readonly options?: RuntimeOptions;
