@@ -13,7 +13,7 @@ export async function describeWhereAvailable(name: string, declare: () => void):
   describe(`sessions in ${name}`, () => {
     test("are available here", ({ skip }) => {
       if (process.env[variable] === "1") throw new Error(`${variable} is set, but: ${obstacle}`);
-      console.log(`Skipped, sessions in ${name}: ${obstacle}`);
+      process.stdout.write(`Skipped, sessions in ${name}: ${obstacle}\n`);
       skip(obstacle);
     });
   });

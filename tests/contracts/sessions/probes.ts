@@ -9,10 +9,10 @@ import { judge, type Probe } from "../../hostile/probe.ts";
 import { openStage, readCorpus, type OpenStage } from "../../hostile/stage.ts";
 
 /** What the kernel must deny or contain, by category of the corpus. */
-export const KERNEL_CATEGORIES: readonly string[] = [
-  ...["fs-read", "fs-write", "host-files", "info-leak", "secrets", "network", "privilege", "cross-session"],
-  ...["control", "terminal", "lifecycle", "resource", "protocol"],
-];
+export const KERNEL_CATEGORIES: readonly string[] =
+  "fs-read fs-write host-files info-leak secrets network privilege cross-session control terminal lifecycle resource protocol".split(
+    " ",
+  );
 
 export interface ProbesContract {
   /** Of the runtime that is attacked. */
