@@ -7,6 +7,7 @@ import { openRuntime } from "../../src/index.ts";
 import { describeRuntime } from "../../src/testing/index.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { PYTHON } from "../open.ts";
+import { useDocker } from "../use-docker.ts";
 import { MAX_WAITING, scripted, useDataFolder } from "./contract.ts";
 import { describeSessions } from "./sessions/describe-sessions.ts";
 import { describeWhereAvailable } from "./sessions/obstacle.ts";
@@ -14,7 +15,7 @@ import { describeProbes, KERNEL_CATEGORIES } from "./sessions/probes.ts";
 import { describeAcross } from "./sessions/state.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
 
-await describeWhereAvailable("docker", () => {
+await describeWhereAvailable("docker", useDocker, () => {
   const toOptions = useDataFolder();
   const docker: SessionsContract = {
     open: (options) => openRuntime({ environment: "docker", ...toOptions(), ...options }),

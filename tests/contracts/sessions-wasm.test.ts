@@ -24,7 +24,7 @@ const CAPABILITIES: Capabilities = {
   languages: ["python"],
 };
 
-await describeWhereAvailable("wasm", () => {
+await describeWhereAvailable("wasm", () => Promise.resolve(undefined), () => {
   const toOptions = useDataFolder();
   const wasm: SessionsContract = {
     open: (options) => openRuntime({ environment: "wasm", ...toOptions(), ...options }),

@@ -5,9 +5,16 @@ import { isKnownEnvironment } from "../../../src/environments/registry.ts";
 import { EnvironmentUnavailableError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
 
-/** Calls `declare` where sessions open in the environment. With RLM_REQUIRE_<NAME>=1, that they do not is a failure. */
-export async function describeWhereAvailable(name: string, declare: () => void): Promise<void> {
-  const obstacle = await findObstacle(name);
+/**
+ * Calls `declare` where sessions open in the environment. `prepare` says what stands in the way before that. With RLM_REQUIRE_<NAME>=1, that
+ * they do not open is a failure.
+ */
+export async function describeWhereAvailable(
+  name: string,
+  prepare: () => Promise<string | undefined>,
+  declare: () => void,
+): Promise<void> {
+  const obstacle = (await prepare()) ?? (await findObstacle(name));
   if (obstacle === undefined) return declare();
   const variable = `RLM_REQUIRE_${name.toUpperCase()}`;
   describe(`sessions in ${name}`, () => {
