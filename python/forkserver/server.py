@@ -354,6 +354,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     try:
         if options["tier"] == "C":
             from .container_server import ContainerServer
+            ContainerServer._shared = tuple(options.get("shared", ()))
             kind: type[Server] = ContainerServer
             from .container import keeper  # here, because every process of a sandbox has what this one has loaded
             parent = os.getpid()  # this process becomes the keeper

@@ -8,7 +8,7 @@ import { describeRuntime } from "../../src/testing/index.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { PYTHON } from "../open.ts";
 import { useDocker } from "../use-docker.ts";
-import { MAX_WAITING, scripted, useDataFolder } from "./contract.ts";
+import { scripted, SHARED, useDataFolder } from "./contract.ts";
 import { describeSessions } from "./sessions/describe-sessions.ts";
 import { describeWhereAvailable } from "./sessions/obstacle.ts";
 import { describeProbes, KERNEL_CATEGORIES } from "./sessions/probes.ts";
@@ -36,9 +36,8 @@ await describeWhereAvailable("docker", useDocker, () => {
     describeRuntime(
       "in docker",
       {
-        open: docker.open,
-        capabilities: docker.capabilities,
-        maxWaiting: MAX_WAITING,
+        ...SHARED,
+        open: () => docker.open({ stdlibPath: `${toOptions().stdlibPath}-of-the-runtime.py` }),
         rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
       },
       { describe, test, afterAll },

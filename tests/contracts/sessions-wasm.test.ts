@@ -24,40 +24,44 @@ const CAPABILITIES: Capabilities = {
   languages: ["python"],
 };
 
-await describeWhereAvailable("wasm", () => Promise.resolve(undefined), () => {
-  const toOptions = useDataFolder();
-  const wasm: SessionsContract = {
-    open: (options) => openRuntime({ environment: "wasm", ...toOptions(), ...options }),
-    capabilities: CAPABILITIES,
-    differs: {
-      processes: "WebAssembly has no processes",
-      threads: "Pyodide has no threads",
-      mounts: "its files are in memory",
-      "host-processes": "code starts no processes that the host could see",
-    },
-    smallMemoryBytes: 512 * 2 ** 20,
-  };
-  const local: SessionsContract = {
-    open: (options) => openRuntime({ python: PYTHON, ...toOptions(), ...options }),
-    capabilities: LOCAL_CAPABILITIES,
-  };
-  describeSessions("wasm", wasm);
-  describeAcross(["wasm", wasm], ["local", local]);
-  describe("stress", { tags: "stress" }, () => {
-    describeProbes("wasm", {
-      options: { environment: "wasm" },
-      categories: ["wasm-escape", "protocol", "terminal"],
-      languages: ["python", "pyodide"],
-    });
-    describeRuntime(
-      "in wasm",
-      {
-        open: wasm.open,
-        capabilities: wasm.capabilities,
-        maxWaiting: MAX_WAITING,
-        rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
+await describeWhereAvailable(
+  "wasm",
+  () => Promise.resolve(undefined),
+  () => {
+    const toOptions = useDataFolder();
+    const wasm: SessionsContract = {
+      open: (options) => openRuntime({ environment: "wasm", ...toOptions(), ...options }),
+      capabilities: CAPABILITIES,
+      differs: {
+        processes: "WebAssembly has no processes",
+        threads: "Pyodide has no threads",
+        mounts: "its files are in memory",
+        "host-processes": "code starts no processes that the host could see",
       },
-      { describe, test, afterAll },
-    );
-  });
-});
+      smallMemoryBytes: 512 * 2 ** 20,
+    };
+    const local: SessionsContract = {
+      open: (options) => openRuntime({ python: PYTHON, ...toOptions(), ...options }),
+      capabilities: LOCAL_CAPABILITIES,
+    };
+    describeSessions("wasm", wasm);
+    describeAcross(["wasm", wasm], ["local", local]);
+    describe("stress", { tags: "stress" }, () => {
+      describeProbes("wasm", {
+        options: { environment: "wasm" },
+        categories: ["wasm-escape", "protocol", "terminal"],
+        languages: ["python", "pyodide"],
+      });
+      describeRuntime(
+        "in wasm",
+        {
+          open: wasm.open,
+          capabilities: wasm.capabilities,
+          maxWaiting: MAX_WAITING,
+          rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
+        },
+        { describe, test, afterAll },
+      );
+    });
+  },
+);

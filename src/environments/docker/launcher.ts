@@ -6,6 +6,7 @@ import type { ServerEvent } from "../local/fork-server-messages.ts";
 import { createContainer, startContainer } from "./containers.ts";
 import type { Engine } from "./engine/engine.ts";
 import { EngineError, unavailable } from "./engine/errors.ts";
+import { attachedLink } from "./attached-link.ts";
 import { openMeeting } from "./meeting-link.ts";
 import { memoryFor, toSpec, type SessionContainer } from "./session-container.ts";
 
@@ -62,7 +63,24 @@ export class Launcher {
         "Write files into the session instead, or use an engine on this machine",
       );
     }
-    throw unavailable("the engine is on another machine", "Use one on this machine");
+    return this.#launchAttached(spec);
+  }
+
+  async #launchAttached(spec: Launch): Promise<Launched> {
+    const engine = this.#engine;
+    const id = await createContainer(engine, toSpec({ ...spec, meeting: undefined }), this.#stop);
+    const remove = once(() => this.#removeContainer(id));
+    try {
+      const socket = await engine.attach(id);
+      const ended = whenEnded(engine, id);
+      await startContainer(engine, id);
+      const kill = (): void => void remove().catch(() => {});
+      const server = await this.#connect(growing(attachedLink(socket, ended, kill), engine, id, spec));
+      return { server, remove };
+    } catch (error) {
+      await remove().catch(() => {});
+      throw error;
+    }
   }
 
   async #launchMeeting(spec: Launch): Promise<Launched> {

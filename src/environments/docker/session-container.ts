@@ -16,6 +16,10 @@ export const MEETING = "/rlm";
 /** For the fork server and its init, which the limits of a session do not count. */
 const OWN_BYTES = 128 * 1024 * 1024;
 const OWN_PROCESSES = 32;
+/** For temporary files and memory that processes share. One container has one session and its forks. */
+const TEMPORARY = "/tmp";
+const SHARED = [TEMPORARY, "/dev/shm"];
+const SHARED_MEMORY_BYTES = 64 * 1024 * 1024;
 const BYTES_PER_FILE = 4096;
 const MIN_FILES = 16_384;
 
@@ -34,13 +38,15 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
   const network = networkOf(docker);
   const options = {
     tier: "C",
+    shared: SHARED,
     preload,
     host: 0,
     home: "/nonexistent",
     scratch: BOX,
-    ...(meeting && { meeting: MEETING }),
+    ...(meeting === undefined ? { streams: `${BOX}/pipes` } : { meeting: MEETING }),
   };
   const files = Math.max(MIN_FILES, Math.floor(limits.diskBytes / BYTES_PER_FILE));
+  const ownFolder = `rw,exec,nosuid,nodev,size=${limits.diskBytes},nr_inodes=${files},uid=${uid},gid=${gid},mode=0700`;
   const bytes = memoryFor(docker, limits, 1);
   const isAttached = meeting === undefined;
   return {
@@ -64,10 +70,9 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       NetworkMode: network,
-      IpcMode: "none",
-      Tmpfs: {
-        [BOX]: `rw,exec,nosuid,nodev,size=${limits.diskBytes},nr_inodes=${files},uid=${uid},gid=${gid},mode=0700`,
-      },
+      IpcMode: "private",
+      ShmSize: SHARED_MEMORY_BYTES,
+      Tmpfs: Object.fromEntries([BOX, TEMPORARY].map((path) => [path, ownFolder])),
       Mounts: [
         ...(meeting === undefined ? [] : [{ Type: "bind", Source: meeting, Target: MEETING }]),
         ...mounts.mounts,

@@ -82,7 +82,9 @@ function addImage(name: string): string {
 }
 
 /** The newest that `rlm env add docker` has made. */
-export async function findSystemImage(engine: Engine): Promise<{ readonly name: string; readonly id: string } | undefined> {
+export async function findSystemImage(
+  engine: Engine,
+): Promise<{ readonly name: string; readonly id: string } | undefined> {
   const filters = JSON.stringify({ reference: [SYSTEM_IMAGE] });
   const found = (await engine.call("GET", "/images/json", { query: { filters } })) as readonly {
     readonly Id: string;

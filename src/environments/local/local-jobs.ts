@@ -1,6 +1,6 @@
 // The jobs of one local sandbox, by number. Each belongs to a session in it.
 
-import type { Duplex } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { WorkerLostError } from "../../errors.ts";
 import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { Job } from "../environment.ts";
@@ -84,8 +84,8 @@ export class LocalJobs {
 class LocalJob implements Job {
   readonly #ended = deferred();
   readonly ended = this.#ended.promise;
-  readonly #input: Duplex;
-  readonly #output: Duplex;
+  readonly #input: Writable;
+  readonly #output: Readable;
   readonly #kill: () => void;
   #hasEnded = false;
   #killer: NodeJS.Timeout | undefined;
@@ -100,8 +100,8 @@ class LocalJob implements Job {
         [output, "read"],
       ]);
       const [inputEnd, outputEnd] = opened as [PipeEnd, PipeEnd];
-      this.#input = inputEnd.stream();
-      this.#output = outputEnd.stream();
+      this.#input = inputEnd.input();
+      this.#output = outputEnd.output();
     } finally {
       server.send("taken", sandbox, { fds });
     }

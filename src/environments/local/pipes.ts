@@ -6,7 +6,7 @@
 // through the event loop, and fall back to a stream when the pipe is full. No pipe keeps the host alive.
 
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import type { Duplex } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { Hello } from "./fork-server-messages.ts";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
@@ -28,12 +28,13 @@ export interface Pipes {
 /** By the number that the fork server gave it. */
 export type PipeToOpen = readonly [pipe: number, direction: "read" | "write"];
 
-/** One of the three is called, once. */
+/** One of them is called, once. */
 export interface PipeEnd {
   /** `buffer` is used for draining. Another one is needed where one pipe is drained while a chunk of another is handled. */
   reader: (deliver: Deliver, buffer?: Buffer) => PipeReader;
   writer: () => PipeWriter;
-  stream: () => Duplex;
+  input: () => Writable;
+  output: () => Readable;
 }
 
 export interface PipeReader {
@@ -100,13 +101,11 @@ class OpenablePipes implements Pipes {
       for (const fd of opened) closeSync(fd);
       throw error;
     }
-    return opened.map((fd, index) => ({
+    return opened.map((fd) => ({
       reader: (deliver, buffer) => new DescriptorReader(fd, deliver, buffer),
       writer: () => new DescriptorWriter(fd),
-      stream: () => {
-        const readable = pipes[index]?.[1] === "read";
-        return new Socket({ fd, readable, writable: !readable }).unref();
-      },
+      input: () => new Socket({ fd, readable: false, writable: true }).unref(),
+      output: () => new Socket({ fd, readable: true, writable: false }).unref(),
     }));
   }
 }

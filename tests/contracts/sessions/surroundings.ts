@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -178,11 +178,12 @@ export function describeSurroundings(suite: Suite): void {
   });
 }
 
-/** A folder of the host with a file that every user may change. */
+/** A folder of the host, of an ordinary user. */
 function makeShared(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "rlm-shared-"));
   writeFileSync(join(path, "f"), "of the host");
   chmodSync(path, 0o755);
+  if (process.getuid?.() === 0) for (const each of [path, join(path, "f")]) chownSync(each, 1000, 1000);
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 

@@ -8,7 +8,7 @@ const COREUTILS =
   "tee test timeout touch tr true truncate tsort tty uname unexpand uniq unlink vdir wc who whoami yes";
 const TEXT = "awk mawk gawk grep egrep fgrep sed diff cmp diff3 less file jq";
 const FILES = "find xargs tar gzip gunzip zcat bzip2 bunzip2 xz unxz unzip zip";
-const SYSTEM = "ps kill pgrep pkill free uptime which getopt hostname";
+const SYSTEM = "ps kill pgrep pkill free uptime which getopt hostname setsid flock";
 const NETWORK = "git curl openssl";
 
 export const PROGRAMS: readonly string[] = [SHELLS, COREUTILS, TEXT, FILES, SYSTEM, NETWORK].flatMap((names) =>
