@@ -61,7 +61,10 @@ export async function installDocker(
     return {
       image,
       origin: "pulled",
-      summary: [`Pulled '${image}' into the engine at ${engine.address}; Python runs in it`, "Use it: rlm exec --env docker"],
+      summary: [
+        `Pulled '${image}' into the engine at ${engine.address}; Python runs in it`,
+        "Use it: rlm exec --env docker",
+      ],
     };
   }
   const made = await makeImage(engine, python, onProgress, signalled);
@@ -123,11 +126,7 @@ async function* reporting(
   }
 }
 
-async function prove(
-  engine: ImageEngine,
-  image: string,
-  signalled: { readonly signal?: AbortSignal },
-): Promise<void> {
+async function prove(engine: ImageEngine, image: string, signalled: { readonly signal?: AbortSignal }): Promise<void> {
   const { exitCode, output } = await engine.run(image, PROOF, signalled);
   if (exitCode === 0 && output.trim() === "2") return;
   throw new EnvironmentUnavailableError({
