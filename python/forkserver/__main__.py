@@ -1,7 +1,7 @@
 """Starts the fork server: `python3 -I forkserver/__main__.py OPTIONS`. OPTIONS is JSON: {"tier": name, "preload": [...],
 "host": pid, "home": folder, "uid"?: n, "users"?: [first, last], "landlock"?: n}. `uid` is the user to become if this is root; `users`
 are ids for sandboxes; `landlock` is the newest version of Landlock to use. `sandboxExec`, on macOS, is the command that confines a
-process.
+process. `meeting`, in a container, is a folder that the host sees, too: see meeting.py.
 
 Both packages are loaded under private names, so that `import worker` in user code finds the user's own module.
 """
@@ -28,6 +28,10 @@ def main() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
     options = json.loads(sys.argv[1])
+    if "meeting" in options:
+        from _rlm_forkserver import meeting  # type: ignore[import-not-found]
+
+        meeting.meet(options["meeting"])
     if options["tier"] == "seatbelt":
         from _rlm_forkserver.seatbelt import supervisor  # type: ignore[import-not-found]
 

@@ -76,7 +76,8 @@ class ContainerServer(Server):
             stage = "fork"
             pid = os.fork()
         except Exception as error:
-            close_all(ours + theirs)
+            close_all(theirs)
+            pipes.close(ours)
             for end in ends:
                 end.close()
             if user is not None and user.is_own:

@@ -149,7 +149,7 @@ class Server:
         if op == "taken":
             taken = [fd for fd in sandbox.untaken if fd in order["fds"]]
             sandbox.untaken = [fd for fd in sandbox.untaken if fd not in taken]
-            close_all(taken)
+            pipes.close(taken)
         elif op == "close":
             self._kill(sandbox)
         elif op == "worker" or (op == "clone" and not order["frozen"]):
@@ -252,7 +252,7 @@ class Server:
         try:
             sandbox.outbox.send(order, theirs)
         except OSError:
-            close_all(ours)
+            pipes.close(ours)
             raise
         sandbox.untaken += ours
         owner = next(name for name in ("job", "program", "branch") if name in order)
@@ -309,7 +309,7 @@ class Server:
             del self._sandboxes[number], self._by_fd[sandbox.socket.fileno()]
             sandbox.socket.close()
             sandbox.outbox.close()
-            close_all(sandbox.untaken)
+            pipes.close(sandbox.untaken)
             self._end(number, sandbox)
 
     def _end(self, number: int, sandbox: Sandbox) -> None:

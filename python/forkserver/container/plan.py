@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Callable
 
-from .. import libc
+from .. import libc, pipes
 from ..processes import proc
 from ..sandbox import checks, interpreter, landlock, limits, seccomp
 from ..sandbox.privileged.cgroups import Cgroup
@@ -152,6 +152,8 @@ class Plan:
         for fd, mount in zip(opened, self.mounts):
             (writable if mount.write else readable).append(b"/proc/self/fd/%d" % fd)
         devices = [b"/dev/" + name.encode() for name in _WRITABLE_DEVICES]
+        if pipes.folder is not None:
+            devices.append(os.fsencode(pipes.folder))  # code reopens its streams as /dev/stdout
         readable += [b"/dev/" + name.encode() for name in _DEVICES]
         landlock.restrict(self.landlock, writable, devices, readable, map(os.fsencode, self.listed))
         for fd in opened:
