@@ -119,10 +119,6 @@ async function tryImage(
       exitCode,
       output: await readStart(await engine.open("GET", `/containers/${id}/logs`, { ...options, query })),
     };
-  } catch (error) {
-    // A program that the image lacks is a result, not a failure of the engine.
-    if (error instanceof EngineError && error.status === 400) return { exitCode: 127, output: error.message };
-    throw error;
   } finally {
     await engine.call("DELETE", `/containers/${id}`, { query: { force: true } });
   }
@@ -138,12 +134,25 @@ async function readStart(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString("utf8", 0, MAX_OUTPUT_BYTES);
 }
 
-/** An engine as `installDocker` needs it. */
-export function toImageEngine(engine: Engine): ImageEngine {
-  return {
-    address: engine.address.text,
-    pull: (image, options) => pullImage(engine, image, options),
-    importImage: (archive, options) => importImage(engine, archive, options),
-    run: (image, command, options) => tryImage(engine, image, command, options),
-  };
+/** What `rlm env add docker` needs of an engine. */
+export class Images implements ImageEngine {
+  readonly address: string;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.address = engine.address.text;
+  }
+
+  pull(image: string, options: PullOptions): Promise<void> {
+    return pullImage(this.#engine, image, options);
+  }
+
+  importImage(archive: AsyncIterable<Buffer>, options: ImportOptions): Promise<void> {
+    return importImage(this.#engine, archive, options);
+  }
+
+  run(image: string, command: readonly string[], options: { signal?: AbortSignal }): Promise<CommandEnd> {
+    return tryImage(this.#engine, image, command, options);
+  }
 }

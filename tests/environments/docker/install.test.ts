@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
 import { findAddress } from "../../../src/environments/docker/engine/address.ts";
 import { Engine } from "../../../src/environments/docker/engine/engine.ts";
-import { toImageEngine } from "../../../src/environments/docker/images.ts";
+import { Images } from "../../../src/environments/docker/images.ts";
 import { tarEnd, tarHeader } from "../../../src/environments/docker/image/tar.ts";
 import { installDocker } from "../../../src/environments/docker/install.ts";
 import { findDockerEngine } from "../../find-docker-engine.ts";
@@ -13,7 +13,7 @@ import { runContainer } from "./run-container.ts";
 const answer = await findDockerEngine();
 const why = "why" in answer ? ` (skipped: ${answer.why})` : "";
 const engine = new Engine(findAddress("host" in answer ? answer.host : "unix:///nonexistent"));
-const images = toImageEngine(engine);
+const images = new Images(engine);
 afterAll(() => engine.close());
 /** Nothing listens there. */
 const UNREACHABLE = "127.0.0.1:9/python:3.11-slim";
@@ -70,7 +70,7 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000 }, 
   test("refuses an image without Python, with what the engine says", async () => {
     const archive = Readable.from([tarHeader({ path: "empty", kind: "folder", mode: 0o755, mtime: 0 }), tarEnd()]);
     await images.importImage(archive, { repository: "empty", tag: "1", changes: [] });
-    const pulled = { ...images, pull: async () => undefined };
+    const pulled = Object.assign(new Images(engine), { pull: async () => undefined });
     await expect(installDocker(pulled, { image: "empty:1" })).rejects.toThrow(
       /image 'empty:1' does not run Python: exit code 127, output '.*python3.*not found/,
     );
