@@ -61,6 +61,15 @@ const layers: Readonly<Record<string, Layer>> = {
       ...ground,
     ],
   },
+  "environments/docker": {
+    imports: [
+      ...contract,
+      "environments/mounts.ts",
+      "environments/python-folder.ts",
+      "environments/local/interpreter.ts",
+      ...ground,
+    ],
+  },
   backends: { imports: ground },
   store: { imports: ground },
   config: { imports: ["environments/registry.ts", ...ground] },
