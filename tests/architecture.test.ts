@@ -66,7 +66,8 @@ const layers: Readonly<Record<string, Layer>> = {
       ...contract,
       "environments/mounts.ts",
       "environments/python-folder.ts",
-      "environments/local/interpreter.ts",
+      // The same fork server runs in a container.
+      "environments/local",
       ...ground,
     ],
   },
