@@ -61,15 +61,10 @@ const layers: Readonly<Record<string, Layer>> = {
       ...ground,
     ],
   },
+  // The same fork server, in a container.
   "environments/docker": {
-    imports: [
-      ...contract,
-      "environments/mounts.ts",
-      "environments/python-folder.ts",
-      // The same fork server runs in a container.
-      "environments/local",
-      ...ground,
-    ],
+    imports: [...contract, "environments/local", "environments/mounts.ts", "environments/python-folder.ts", ...ground],
+    types: ["environments/registry.ts"],
   },
   backends: { imports: ground },
   store: { imports: ground },

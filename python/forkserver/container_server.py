@@ -45,7 +45,7 @@ class ContainerServer(Server):
         super().__init__(worker_main, standing, home, tier, most_landlock)  # type: ignore[arg-type]
 
     def _make_plan(self, home: str) -> plans.Plan:  # type: ignore[override]
-        return plans.system_plan(self._landlock, home)
+        return replace(plans.system_plan(self._landlock, home), pipes=pipes.folder)
 
     def _open(self, number: int, order: dict) -> None:
         requested = order["limits"]

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Callable
 
-from .. import libc, pipes
+from .. import libc
 from ..processes import proc
 from ..sandbox import checks, interpreter, landlock, limits, seccomp
 from ..sandbox.privileged.cgroups import Cgroup
@@ -48,6 +48,8 @@ class Plan:
     landlock: int
     # System call filters for a sandbox with a user of its own, and for one whose init decides on calls of its members.
     filters: tuple[bytes, bytes]
+    # The folder in which pipes have names, if they have.
+    pipes: str | None = None
     # The following differ for each sandbox.
     user: User = User(-1, -1, False)
     mounts: tuple[Mount, ...] = ()
@@ -152,8 +154,8 @@ class Plan:
         for fd, mount in zip(opened, self.mounts):
             (writable if mount.write else readable).append(b"/proc/self/fd/%d" % fd)
         devices = [b"/dev/" + name.encode() for name in _WRITABLE_DEVICES]
-        if pipes.folder is not None:
-            devices.append(os.fsencode(pipes.folder))  # code reopens its streams as /dev/stdout
+        if self.pipes is not None:
+            devices.append(os.fsencode(self.pipes))  # code reopens its streams as /dev/stdout
         readable += [b"/dev/" + name.encode() for name in _DEVICES]
         landlock.restrict(self.landlock, writable, devices, readable, map(os.fsencode, self.listed))
         for fd in opened:

@@ -39,7 +39,13 @@ const event = z.union([
     peak: amount,
   }),
   z.object({ event: z.literal("program-signalled"), sandbox, program: count }),
-  z.object({ event: z.literal("usage"), sandbox, id: count, memory: z.record(z.string().max(20), amount), disk: amount }),
+  z.object({
+    event: z.literal("usage"),
+    sandbox,
+    id: count,
+    memory: z.record(z.string().max(20), amount),
+    disk: amount,
+  }),
 ]);
 
 /** Undefined: it is not one. */

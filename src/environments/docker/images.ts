@@ -1,137 +1,95 @@
-// Images of an engine: pull one, import one, try one.
+// Images of an engine: found, pulled with progress, imported, and tried.
 
 import { Readable } from "node:stream";
-import { z } from "zod";
+import { createContainer, outputOf, removeContainer, startContainer, waitForEnd } from "./containers.ts";
 import type { Engine } from "./engine/engine.ts";
-import { EngineError } from "./engine/errors.ts";
+import { EngineError, unavailable } from "./engine/errors.ts";
 import type { CommandEnd, ImageEngine, ImportOptions } from "./install.ts";
+import { labels } from "./labels.ts";
 
-/** So that a sweep finds a container whose starter died. */
-const TRIAL_LABELS = { "dev.rlm-runtime.kind": "trial" };
-const TRIAL_LIMITS = { Memory: 512 << 20, PidsLimit: 64 };
-const MAX_OUTPUT_LINES = 20;
-const MAX_OUTPUT_BYTES = 10_000;
-/** More layers than an image can have. Later ones are not counted. */
-const MAX_LAYERS = 200;
-const MEGABYTE = 1e6;
+/** A name as Docker writes it: it goes into the path of a request. */
+const NAME = /^[\w][\w.\-/:@]{0,300}$/;
 
-const message = z.object({
-  status: z.string().optional(),
-  id: z.string().optional(),
-  error: z.string().optional(),
-  progressDetail: z
-    .object({ current: z.number().nonnegative().optional(), total: z.number().nonnegative().optional() })
-    .optional(),
-});
-const created = z.object({ Id: z.string().regex(/^[0-9a-f]{12,64}$/) });
-const waited = z.object({ StatusCode: z.number().int() });
+export interface Image {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Undefined: the engine does not have it. */
+export async function findImage(engine: Engine, name: string): Promise<Image | undefined> {
+  if (!NAME.test(name) || name.includes("..")) {
+    throw unavailable(`${JSON.stringify(name)} is no name of an image`, "Use one like python:3.11-slim");
+  }
+  try {
+    const found = (await engine.call("GET", `/images/${name}/json`)) as {
+      readonly Id?: unknown;
+      readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null;
+    } | null;
+    if (typeof found?.Id !== "string") throw new EngineError(500, "the engine named no image");
+    return { id: found.Id, labels: found.Config?.Labels ?? {} };
+  } catch (error) {
+    if (error instanceof EngineError && error.status === 404) return undefined;
+    throw error;
+  }
+}
 
 interface PullOptions {
   readonly onProgress: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Rejects with EngineError where the registry or the engine refuses. */
-export async function pullImage(engine: Engine, image: string, { onProgress, signal }: PullOptions): Promise<void> {
-  // Without a tag the engine would pull all of them.
-  const tag = /[@:][^/]*$/.test(image) ? undefined : "latest";
-  const layers = new Map<string, { current: number; total: number }>();
-  let shown = "";
-  onProgress(`pulling ${image}`);
-  for await (const line of engineMessages(engine, { fromImage: image, tag }, signal)) {
-    if (line.status !== "Downloading" || line.id === undefined) continue;
-    if (layers.size >= MAX_LAYERS && !layers.has(line.id)) continue;
-    const { current = 0, total = 0 } = line.progressDetail ?? {};
-    layers.set(line.id, { current, total });
-    const text = describeLayers(image, [...layers.values()]);
-    if (text !== shown) onProgress(text);
-    shown = text;
+/** Rejects with EngineError: why it cannot be pulled. */
+export async function pullImage(engine: Engine, name: string, { onProgress, signal }: PullOptions): Promise<void> {
+  const { repository, tag } = splitName(name);
+  const layers = new Map<string, { readonly done: number; readonly all: number }>();
+  onProgress(`Pulling ${name}`);
+  const query = { fromImage: repository, tag };
+  let isDone = false;
+  for await (const message of engine.messages("POST", "/images/create", { query, ...(signal && { signal }) })) {
+    const { error, status, id, progressDetail } = message as PullMessage;
+    if (typeof error === "string") throw new EngineError(500, error.slice(0, 500));
+    if (typeof id === "string" && layers.size < 1000) {
+      const { current = 0, total = 0 } = progressDetail ?? {};
+      if (Number(total) > 0) layers.set(id, { done: Number(current), all: Number(total) });
+    }
+    if (typeof status === "string" && /^(?:Status|Digest)/.test(status)) isDone = true;
+    onProgress(describe(name, layers));
+  }
+  if (!isDone && (await findImage(engine, name)) === undefined) {
+    throw new EngineError(500, "the connection ended before the image was complete");
   }
 }
 
-/** Whole megabytes, so that it changes seldom. */
-function describeLayers(
-  image: string,
-  layers: readonly { readonly current: number; readonly total: number }[],
-): string {
-  const sum = (key: "current" | "total"): number =>
-    Math.ceil(layers.reduce((bytes, layer) => bytes + layer[key], 0) / MEGABYTE);
-  return `pulling ${image}: ${sum("current")} of ${sum("total")} MB`;
+interface PullMessage {
+  readonly error?: unknown;
+  readonly status?: unknown;
+  readonly id?: unknown;
+  readonly progressDetail?: { readonly current?: unknown; readonly total?: unknown };
 }
 
-async function importImage(engine: Engine, archive: AsyncIterable<Buffer>, options: ImportOptions): Promise<void> {
-  const { repository, tag, changes, signal } = options;
-  const query = { fromSrc: "-", repo: repository, tag, changes: changes.length === 0 ? undefined : changes.join("\n") };
-  for await (const line of engineMessages(engine, query, signal, Readable.from(archive, { objectMode: false })))
-    void line;
-}
-
-async function* engineMessages(
-  engine: Engine,
-  query: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal | undefined,
-  body?: Readable,
-): AsyncGenerator<z.infer<typeof message>> {
-  const options = { query, ...(body !== undefined && { body }), ...(signal !== undefined && { signal }) };
-  for await (const line of engine.messages("POST", "/images/create", options)) {
-    signal?.throwIfAborted();
-    const parsed = message.parse(line);
-    // The status was sent before the failure.
-    if (parsed.error !== undefined) throw new EngineError(500, parsed.error);
-    yield parsed;
+function describe(name: string, layers: ReadonlyMap<string, { readonly done: number; readonly all: number }>): string {
+  let done = 0;
+  let all = 0;
+  for (const layer of layers.values()) {
+    done += layer.done;
+    all += layer.all;
   }
+  return all === 0
+    ? `Pulling ${name}`
+    : `Pulling ${name}: ${Math.floor((100 * Math.min(done, all)) / all)} % of ${megabytes(all)}`;
 }
 
-/** A container without network, writable folders and privileges, which is removed. */
-async function tryImage(
-  engine: Engine,
-  image: string,
-  command: readonly string[],
-  { signal }: { readonly signal?: AbortSignal },
-): Promise<CommandEnd> {
-  const options = signal === undefined ? {} : { signal };
-  const { Id: id } = created.parse(
-    await engine.call("POST", "/containers/create", {
-      ...options,
-      json: {
-        Image: image,
-        Entrypoint: command.slice(0, 1),
-        Cmd: command.slice(1),
-        User: "65534:65534",
-        Labels: TRIAL_LABELS,
-        // One stream, without headers in it.
-        Tty: true,
-        HostConfig: {
-          NetworkMode: "none",
-          ReadonlyRootfs: true,
-          CapDrop: ["ALL"],
-          SecurityOpt: ["no-new-privileges"],
-          ...TRIAL_LIMITS,
-        },
-      },
-    }),
-  );
-  try {
-    await engine.call("POST", `/containers/${id}/start`, options);
-    const { StatusCode: exitCode } = waited.parse(await engine.call("POST", `/containers/${id}/wait`, options));
-    const query = { stdout: true, stderr: true, tail: MAX_OUTPUT_LINES };
-    return {
-      exitCode,
-      output: await readStart(await engine.open("GET", `/containers/${id}/logs`, { ...options, query })),
-    };
-  } finally {
-    await engine.call("DELETE", `/containers/${id}`, { query: { force: true } });
-  }
+function megabytes(bytes: number): string {
+  return `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 }
 
-async function readStart(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    if (length < MAX_OUTPUT_BYTES) chunks.push(chunk);
-    length += chunk.length;
-  }
-  return Buffer.concat(chunks).toString("utf8", 0, MAX_OUTPUT_BYTES);
+/** Without a tag, the engine would pull all of them. */
+function splitName(name: string): { readonly repository: string; readonly tag: string } {
+  const digest = name.indexOf("@");
+  if (digest > 0) return { repository: name.slice(0, digest), tag: name.slice(digest + 1) };
+  const colon = name.lastIndexOf(":");
+  if (colon > name.lastIndexOf("/")) return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
+  return { repository: name, tag: "latest" };
 }
 
 /** What `rlm env add docker` needs of an engine. */
@@ -148,11 +106,40 @@ export class Images implements ImageEngine {
     return pullImage(this.#engine, image, options);
   }
 
-  importImage(archive: AsyncIterable<Buffer>, options: ImportOptions): Promise<void> {
-    return importImage(this.#engine, archive, options);
+  async importImage(
+    archive: AsyncIterable<Buffer>,
+    { repository, tag, changes, signal }: ImportOptions,
+  ): Promise<void> {
+    const query = new URLSearchParams([
+      ["fromSrc", "-"],
+      ["repo", repository],
+      ["tag", tag],
+      ...changes.map((change): [string, string] => ["changes", change]),
+    ]);
+    const body = Readable.from(archive);
+    const path = `/images/create?${query}`;
+    for await (const { error } of this.#engine.messages("POST", path, { body, ...(signal && { signal }) })) {
+      if (typeof error === "string") throw new EngineError(500, error.slice(0, 500));
+    }
   }
 
-  run(image: string, command: readonly string[], options: { signal?: AbortSignal }): Promise<CommandEnd> {
-    return tryImage(this.#engine, image, command, options);
+  async run(image: string, command: readonly string[], { signal }: { signal?: AbortSignal }): Promise<CommandEnd> {
+    const spec = {
+      Image: image,
+      Entrypoint: command.slice(0, 1),
+      Cmd: command.slice(1),
+      User: "65534:65534",
+      NetworkDisabled: true,
+      Labels: labels("trial"),
+      HostConfig: { ReadonlyRootfs: true, CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"], NetworkMode: "none" },
+    };
+    const id = await createContainer(this.#engine, spec, signal);
+    try {
+      await startContainer(this.#engine, id);
+      const exitCode = await waitForEnd(this.#engine, id);
+      return { exitCode, output: await outputOf(this.#engine, id) };
+    } finally {
+      await removeContainer(this.#engine, id);
+    }
   }
 }

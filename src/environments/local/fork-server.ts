@@ -64,7 +64,7 @@ const RESERVED_UID = 64001;
 const PROGRAMS = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /** The environment variables of every session, besides what the init adds. The host's are not passed on. */
-const CLEAN_ENVIRONMENT = {
+export const CLEAN_ENVIRONMENT = {
   HOME: "/work",
   USER: "user",
   LOGNAME: "user",

@@ -76,7 +76,9 @@ function portOf(url: URL, isTLS: boolean): number {
 
 function parseHost(scheme: string, rest: string): URL | undefined {
   // A scheme that has no default port, so that any port is kept.
-  return rest !== "" && URL.canParse(`${scheme === "tcp" ? "tcp" : "tcp"}://${rest}`) ? new URL(`tcp://${rest}`) : undefined;
+  return rest !== "" && URL.canParse(`${scheme === "tcp" ? "tcp" : "tcp"}://${rest}`)
+    ? new URL(`tcp://${rest}`)
+    : undefined;
 }
 
 function readTLS(folder: string | undefined): TLSFiles {

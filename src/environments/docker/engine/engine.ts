@@ -35,7 +35,8 @@ export class Engine {
     this.address = address;
     const { target } = address;
     const options = { keepAlive: true, maxSockets: 16, timeout: 0 };
-    this.#agent = "host" in target && target.tls !== null ? new TLSAgent({ ...options, ...target.tls }) : new HTTPAgent(options);
+    this.#agent =
+      "host" in target && target.tls !== null ? new TLSAgent({ ...options, ...target.tls }) : new HTTPAgent(options);
   }
 
   /** Whether files of this machine may be seen by the engine. */
@@ -113,7 +114,9 @@ export class Engine {
 
   async #send(method: string, path: string, options: RequestOptions): Promise<IncomingMessage> {
     const { query = {}, json, body, headers = {}, signal } = options;
-    const pairs = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+    const pairs = Object.entries(query).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, String(value)] satisfies [string, string]],
+    );
     const text = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
     const data = text ?? body;
     const request = this.#request(method, pairs.length > 0 ? `${path}?${new URLSearchParams(pairs)}` : path, {

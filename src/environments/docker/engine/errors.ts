@@ -38,3 +38,31 @@ export function connectionFailure(address: string, error: NodeJS.ErrnoException)
   if (code === "ECONNREFUSED") return noEngine(`no Docker engine answers at ${address}`, { cause: error });
   return noEngine(`the Docker engine at ${address} cannot be reached: ${error.message}`, { cause: error });
 }
+
+/** A refusal of the engine in words for people. Other errors are returned as they are. */
+export function explain(
+  error: unknown,
+  { runtime, network }: { readonly runtime?: string | undefined; readonly network?: string | undefined },
+): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const { message } = error;
+  if (runtime !== undefined && /runtime/i.test(message)) {
+    return unavailable(
+      `the engine cannot use the runtime '${runtime}': ${message}`,
+      "Install it and add it to the engine (dockerd --add-runtime), or leave out [docker] runtime",
+      { cause: error },
+    );
+  }
+  if (network !== undefined && /network/i.test(message)) {
+    return unavailable(
+      `the engine cannot use the network '${network}': ${message}`,
+      `Make it: docker network create ${network}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return unavailable(`the Docker engine refused: ${message}`, "See what it says with 'docker info' and in its log", {
+    cause: error,
+  });
+}
