@@ -145,6 +145,8 @@ class Engine {
       // Its cgroups can be found and removed, also where systemd has others.
       ...["--exec-opt", "native.cgroupdriver=cgroupfs", "--cgroup-parent", `/${basename(this.#folder)}`],
       ...["--iptables=false", "--ip6tables=false", "--bridge=none"],
+      // A registry that fails in a test fails at once, not after a minute of waits.
+      ...["--max-download-attempts", "1"],
     ];
   }
 }

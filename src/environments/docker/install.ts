@@ -2,10 +2,13 @@
 // that is impossible, an image is made from this machine's Python, which needs no registry.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
+import { EngineError } from "./engine/errors.ts";
 import { createSystemImage } from "./system-image.ts";
 
 const DEFAULT_IMAGE = "python:3.11-slim";
 const PROOF = ["python3", "-c", "print(1+1)"];
+/** As a shell says it. */
+const NOT_FOUND = 127;
 const MAX_SHOWN = 300;
 
 /** The part of an engine that this needs. Failures reject with a message for people. */
@@ -127,13 +130,20 @@ async function* reporting(
 }
 
 async function prove(engine: ImageEngine, image: string, signalled: { readonly signal?: AbortSignal }): Promise<void> {
-  const { exitCode, output } = await engine.run(image, PROOF, signalled);
+  const { exitCode, output } = await engine.run(image, PROOF, signalled).catch(toCommandEnd);
   if (exitCode === 0 && output.trim() === "2") return;
   throw new EnvironmentUnavailableError({
     environment: "docker",
     why: `image '${image}' does not run Python: exit code ${exitCode}, output '${shorten(output.trim())}'`,
     fix: "Set an image with Python 3.9 or newer, such as one that 'rlm env add docker' makes",
   });
+}
+
+/** A program that the image lacks is an error of the engine: 400, or 404 in newer ones. */
+function toCommandEnd(error: unknown): CommandEnd {
+  if (error instanceof EngineError && (error.status === 400 || error.status === 404))
+    return { exitCode: NOT_FOUND, output: error.message };
+  throw error;
 }
 
 function shorten(text: string): string {

@@ -5,7 +5,7 @@
 import { Agent as HTTPAgent, request as requestHTTP, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as TLSAgent, request as requestTLS } from "node:https";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
+import { addAbortSignal, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseJSON } from "../../../util/parse-json.ts";
 import type { EngineAddress } from "./address.ts";
@@ -60,9 +60,10 @@ export class Engine {
   /** Messages of a request that takes long: lines of JSON. */
   async *messages(method: string, path: string, options: RequestOptions = {}): AsyncGenerator<Record<string, unknown>> {
     const answer = await this.open(method, path, options);
+    if (options.signal !== undefined) addAbortSignal(options.signal, answer);
     let rest = "";
-    for await (const chunk of answer) {
-      const lines = (rest + (chunk as Buffer).toString()).split("\n");
+    for await (const chunk of untilAborted(answer, options.signal)) {
+      const lines = (rest + chunk.toString()).split("\n");
       rest = lines.pop() ?? "";
       if (rest.length > MAX_ANSWER) throw new EngineError(500, "the engine sent a message without an end");
       for (const line of lines) if (line.trim() !== "") yield parseAnswer(line) as Record<string, unknown>;
@@ -153,6 +154,16 @@ export class Engine {
           : requestTLS({ ...options, ...target.tls, host: target.host, port: target.port, servername: target.host });
     request.on("socket", (socket) => socket.unref());
     return request;
+  }
+}
+
+/** A stream that its signal ends rejects with the reason. */
+async function* untilAborted(answer: IncomingMessage, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of answer) yield chunk as Buffer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
   }
 }
 
