@@ -1,0 +1,25 @@
+"""Removes the modules that lead from Python to JavaScript, before any code of the session runs. Pyodide itself needs them to start.
+
+This is no wall: code that reaches such an object all the same can generate no code from strings, has no environment variables, and is in
+the sandbox around its process.
+"""
+
+import sys
+
+_NAMES = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core", "micropip")
+
+
+def close() -> None:
+    for name in list(sys.modules):
+        if name.partition(".")[0] in _NAMES:
+            del sys.modules[name]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ not in ("JsFinder", "UnvendoredStdlibFinder")]
+    sys.meta_path.insert(0, ClosedFinder())  # type: ignore[arg-type]
+
+
+class ClosedFinder:
+    """Refuses to import them again: the library has the files of some."""
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
+        if name.partition(".")[0] in _NAMES:
+            raise ModuleNotFoundError(f"No module named '{name}': code in the environment 'wasm' does not reach JavaScript", name=name)
