@@ -19,7 +19,9 @@ async function main([pyodide, python, target]) {
     const parts = {
       ...Object.fromEntries(SOURCES.map((name) => [name, readFileSync(join(__dirname, name))])),
       ...Object.fromEntries(BINARIES.map((name) => [name, readFileSync(join(pyodide, name))])),
-      "info.json": Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(pyodide, "pyodide-lock.json"), "utf8")).info)),
+      "info.json": Buffer.from(
+        JSON.stringify(JSON.parse(readFileSync(join(pyodide, "pyodide-lock.json"), "utf8")).info),
+      ),
       "pyodide.mjs": toScript(readFileSync(join(pyodide, "pyodide.mjs"), "utf8"), "loadPyodide"),
       "pyodide.asm.mjs": toScript(readFileSync(join(pyodide, "pyodide.asm.mjs"), "utf8"), "createModule"),
     };
@@ -40,7 +42,8 @@ function toScript(source, name) {
     .replace(/export default (\w+);?/, "exported.createModule=$1;")
     .replaceAll("import.meta.url", '"file:///image/pyodide.asm.mjs"')
     .replace(/\/\/# sourceMappingURL=.*/, "");
-  if (!text.includes(`exported.${name}=`)) throw new Error(`this version of Pyodide has no ${name} where it is expected`);
+  if (!text.includes(`exported.${name}=`))
+    throw new Error(`this version of Pyodide has no ${name} where it is expected`);
   return Buffer.from(text);
 }
 

@@ -27,7 +27,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     // A copy: the memory of Python cannot be given to a system call while it may grow.
     const data = Buffer.from(buffer.buffer, buffer.byteOffset + offset, length);
     let at = 0;
-    for (let failures = 0; at < length; ) {
+    for (let failures = 0; at < length;) {
       try {
         at += fs.writeSync(fd, data, at, length - at);
         failures = 0;
@@ -47,7 +47,8 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
 
   /** Moves what the main thread has sent into the queues. */
   const receive = () => {
-    for (let message; (message = receiveMessageOnPort(port)?.message) !== undefined; ) queues[message[0]].push(message[1]);
+    for (let message; (message = receiveMessageOnPort(port)?.message) !== undefined;)
+      queues[message[0]].push(message[1]);
   };
   /** What has come on a pipe, without waiting. Tells the main thread how much was taken. */
   const take = (name, buffer, offset, length) => {
@@ -133,7 +134,11 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     FS.registerDevice(device, { open: (stream) => (stream.seekable = false), ...operations });
     FS.mkdev(`${FOLDER}/${name}`, 0o600, device);
   });
-  for (const [fd, name] of [[0, "null"], [1, "rlm/stdout"], [2, "rlm/stderr"]]) {
+  for (const [fd, name] of [
+    [0, "null"],
+    [1, "rlm/stdout"],
+    [2, "rlm/stderr"],
+  ]) {
     FS.closeStream(fd); // without the operations of its device, which is Pyodide's
     FS.open(`/dev/${name}`, fd === 0 ? 0 : 1);
   }

@@ -44,5 +44,5 @@ function read(fd, position, length) {
 }
 
 function writeAll(fd, part) {
-  for (let at = 0; at < part.length; ) at += fs.writeSync(fd, part, at);
+  for (let at = 0; at < part.length;) at += fs.writeSync(fd, part, at);
 }

@@ -14,7 +14,10 @@ const REGISTRY = {
     return (options) => new LocalEnvironment(options);
   },
   docker: null,
-  wasm: null,
+  wasm: async (): Promise<CreateEnvironment> => {
+    const { WasmEnvironment } = await import("./wasm/wasm.ts");
+    return (options) => new WasmEnvironment(options);
+  },
 };
 
 export type EnvironmentName = keyof typeof REGISTRY;

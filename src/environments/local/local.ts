@@ -14,7 +14,7 @@ import type {
   StrongerTier,
 } from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
-import { ForkServer } from "./fork-server.ts";
+import { ForkServer, type GuestProgram } from "./fork-server.ts";
 import { diagnoseInterpreter, findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
@@ -73,6 +73,7 @@ export class LocalEnvironment implements Environment {
   readonly name = "local";
   readonly capabilities: Capabilities;
   readonly #machine: Machine;
+  readonly #guest: GuestProgram | undefined;
   readonly #options: EnvironmentOptions;
   readonly #poolKey: string;
   /** 0 where secrets are hidden: a sandbox that waited would show those that were created meanwhile. */
@@ -93,9 +94,11 @@ export class LocalEnvironment implements Environment {
   constructor(
     options: EnvironmentOptions,
     machine: Machine = { platform: process.platform, isRoot: process.getuid?.() === 0 },
+    guest?: GuestProgram,
   ) {
     this.#options = options;
     this.#machine = machine;
+    this.#guest = guest;
     this.capabilities = machine.platform === "darwin" ? DARWIN_CAPABILITIES : CAPABILITIES;
     this.#poolKey = toKey(options.poolOptions);
     this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
@@ -215,7 +218,7 @@ export class LocalEnvironment implements Environment {
     const tiers = requestedTiers(requested, platform);
     refuseMachine(this.#machine);
     const executable = await findInterpreter(this.#options.python);
-    const key = JSON.stringify([executable, requested, platform]);
+    const key = JSON.stringify([executable, requested, platform, this.#guest !== undefined]);
     const [only] = tiers;
     const stronger = platform === "darwin" ? TIER_A_ON_MACOS : null;
     const found = known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger } : undefined);
@@ -259,7 +262,7 @@ export class LocalEnvironment implements Environment {
     const cacheFolder = compiledCodeFolder("python-cache");
     const { users } = this.#options;
     const { sandboxExec } = this.#machine;
-    const options = { executable, preload, cacheFolder, users, tier, sandboxExec };
+    const options = { executable, preload, cacheFolder, users, tier, guest: this.#guest, sandboxExec };
     const { signal } = this.#starting;
     const started = performance.now();
     const server = await ForkServer.start(options, signal).catch((error: unknown) => {
