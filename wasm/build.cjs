@@ -40,6 +40,8 @@ function toScript(source, name) {
   const text = source
     .replace(/export\s*\{\s*(\w+) as loadPyodide,[^}]*\};?/, "exported.loadPyodide=$1;")
     .replace(/export default (\w+);?/, "exported.createModule=$1;")
+    .replace('const{createRequire}=await import("node:module");var require=createRequire(import.meta.url)', "")
+    .replaceAll(/\bimport\(/g, "importModule(")
     .replaceAll("import.meta.url", '"file:///image/pyodide.asm.mjs"')
     .replace(/\/\/# sourceMappingURL=.*/, "");
   if (!text.includes(`exported.${name}=`))

@@ -25,15 +25,25 @@ exports.loadPython = async function loadPython(image, options) {
   );
 };
 
-/** Runs a script that image.mjs made of a module. It may import modules of Node's, and no others. */
+/** What Pyodide may use of Node. Not `child_process`, `net` or `module`, which it would use for `system()` and sockets. */
+const ALLOWED = new Set(["node:crypto", "node:fs", "node:fs/promises", "node:path", "node:tty", "node:url", "node:vm"]);
+
+function allowedModule(name) {
+  if (!ALLOWED.has(name)) throw new Error(`a session does not have the module ${name}`);
+  return require(name);
+}
+
+async function importModule(name) {
+  const found = allowedModule(name);
+  return { ...found, default: found };
+}
+
+/** Runs a script that build.cjs made of a module. */
 function evaluate(source, filename, name) {
-  const vm = require("node:vm");
   const exported = {};
-  const script = new vm.Script(`(function (exported, require) {${source}\n})`, {
-    filename,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
-  script.runInThisContext()(exported, require);
+  const text = `(function (exported, require, importModule) {"use strict";${source}\n})`;
+  const script = new (require("node:vm").Script)(text, { filename });
+  script.runInThisContext()(exported, allowedModule, importModule);
   if (typeof exported[name] !== "function") throw new Error(`${filename} exports no ${name}`);
   return exported;
 }
@@ -46,11 +56,9 @@ async function withFiles(files, step) {
     const name = typeof path === "string" && path.startsWith("/image/") ? path.slice(7) : "";
     return Object.hasOwn(files, name) ? files[name] : readFile(path, ...rest);
   };
-  require("node:module").syncBuiltinESMExports();
   try {
     return await step();
   } finally {
     promises.readFile = readFile;
-    require("node:module").syncBuiltinESMExports();
   }
 }

@@ -9,12 +9,8 @@ const { settings, interrupt, waking, port, boot } = workerData;
 /** Runs the source of a CommonJS module of the image. */
 function load(source, filename) {
   const module = { exports: {} };
-  const options = { filename, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER };
-  new vm.Script(`(function (module, exports, require) {${source}\n})`, options).runInThisContext()(
-    module,
-    module.exports,
-    require,
-  );
+  const script = new vm.Script(`(function (module, exports, require) {${source}\n})`, { filename });
+  script.runInThisContext()(module, module.exports, require);
   return module.exports;
 }
 
@@ -25,6 +21,7 @@ async function main() {
   const { mountFolders } = load(image.text("folders.cjs"), "folders.cjs");
   const python = await loadPython(image, { _loadSnapshot: image.bytes("snapshot") });
   python.setInterruptBuffer(interrupt);
+  for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
   mountFolders(python.FS, settings);
   attachDevices(python.FS, { settings, interrupt, waking, port });
   python.globals.set("settings", JSON.stringify({ ...settings, devices: "/dev/rlm" }));

@@ -4,17 +4,24 @@ This is no wall: code that reaches such an object all the same can generate no c
 the sandbox around its process.
 """
 
+import gc
 import sys
+from types import ModuleType
 
 _NAMES = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core", "micropip")
 
 
 def close() -> None:
-    for name in list(sys.modules):
-        if name.partition(".")[0] in _NAMES:
-            del sys.modules[name]
+    for finder in sys.meta_path:
+        if type(finder).__name__ == "JsFinder":
+            finder.__dict__.clear()  # it holds the modules
+    for name in [name for name in sys.modules if name.partition(".")[0] in _NAMES]:
+        module = sys.modules.pop(name)
+        if isinstance(module, ModuleType):
+            module.__dict__.clear()  # functions of it may live on, and reach nothing
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ not in ("JsFinder", "UnvendoredStdlibFinder")]
     sys.meta_path.insert(0, ClosedFinder())  # type: ignore[arg-type]
+    gc.collect()
 
 
 class ClosedFinder:
