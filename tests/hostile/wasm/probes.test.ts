@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../internals.ts";
-import { hasPyodide, installWasm } from "../../environments/open-wasm.ts";
+import { hasPyodide, installWasm } from "../../environments/wasm/open-wasm.ts";
 import { openTestRuntime } from "../../open.ts";
 
 import { expand } from "../probe.ts";

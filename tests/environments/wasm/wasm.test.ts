@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { describeEnvironment } from "../contracts/environment.ts";
+import { describeEnvironment } from "../../contracts/environment.ts";
 import { hasPyodide, NO_PYODIDE, openWasm, WASM_CAPABILITIES } from "./open-wasm.ts";
 
 describe.skipIf(!hasPyodide)("wasm", () => {

@@ -3,13 +3,13 @@
 
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { EnvironmentOptions } from "../../src/environments/environment.ts";
-import { PYODIDE_VERSION } from "../../src/environments/wasm/pyodide.ts";
-import { WasmEnvironment } from "../../src/environments/wasm/wasm.ts";
-import type { Capabilities } from "../../src/protocol/capabilities.ts";
-import { dataPath } from "../../src/util/data-folder.ts";
-import { PLAIN } from "../contracts/environment.ts";
-import { PYTHON } from "../open.ts";
+import type { EnvironmentOptions } from "../../../src/environments/environment.ts";
+import { PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
+import { WasmEnvironment } from "../../../src/environments/wasm/wasm.ts";
+import type { Capabilities } from "../../../src/protocol/capabilities.ts";
+import { dataPath } from "../../../src/util/data-folder.ts";
+import { PLAIN } from "../../contracts/environment.ts";
+import { PYTHON } from "../../open.ts";
 
 export const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
 export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs test";
