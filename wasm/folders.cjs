@@ -6,7 +6,7 @@
 
 exports.mountFolders = function mountFolders(FS, { folder, temporary, mounts }) {
   for (const path of [folder, temporary, ...mounts]) {
-    FS.mkdirTree(path);
+    if (!FS.analyzePath(path).exists) FS.mkdirTree(path); // it exists where it is below another of them
     FS.mount(FS.filesystems.NODEFS, { root: path }, path);
   }
 };

@@ -19,9 +19,14 @@ def close() -> None:
         module = sys.modules.pop(name)
         if isinstance(module, ModuleType):
             module.__dict__.clear()  # functions of it may live on, and reach nothing
-    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ not in ("JsFinder", "UnvendoredStdlibFinder")]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_theirs(finder)]
     sys.meta_path.insert(0, ClosedFinder())  # type: ignore[arg-type]
     gc.collect()
+
+
+def _is_theirs(finder: object) -> bool:
+    owner = finder if isinstance(finder, type) else type(finder)
+    return owner.__module__.partition(".")[0] in _NAMES
 
 
 class ClosedFinder:

@@ -8,6 +8,8 @@ import struct
 import time
 from typing import Tuple
 
+from ..io.channel import Writer
+
 FOREVER = 1e15
 _WRITE_ONLY = ("events", "wait", "exit", "tick")
 
@@ -42,3 +44,14 @@ class Devices:
 
 
 DEVICES = Devices()
+
+
+class DeviceWriter(Writer):
+    """Writes each frame with one system call, during which no handler runs: one that sends a frame itself could not do so in the midst
+    of another."""
+
+    def __init__(self) -> None:
+        self.fd = DEVICES.events
+
+    def send_frame(self, frame: bytes) -> None:
+        os.write(self.fd, frame)

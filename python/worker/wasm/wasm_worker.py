@@ -8,14 +8,14 @@ from typing import Any, Dict, NoReturn
 from .. import shell_lines
 from ..display.display import Displays
 from ..io import stdin
-from ..io.channel import Reader, Writer
+from ..io.channel import Reader
 from ..kernel import Kernel
 from ..notebook import timing
 from ..state import State
 from ..worker import Worker, _peak_bytes
 from . import event_loop
 from .calls import WasmCalls
-from .devices import DEVICES
+from .devices import DEVICES, DeviceWriter
 from .inspecting import WasmRequests
 from .interrupts import WasmInterrupts
 from .listening import WasmListener
@@ -42,7 +42,7 @@ class WasmWorker(Worker):
         self._pid = os.getpid()
         self._cwd = os.getcwd()
         self._reader = Reader(DEVICES.commands)
-        self._writer = Writer(DEVICES.events)
+        self._writer = DeviceWriter()
         self._branches = _NoBranches()  # type: ignore[assignment]
         self._interrupts = WasmInterrupts()
         self._streams = WasmStreams(self._writer, lambda event: self._calls.notify(event))  # type: ignore[assignment]
