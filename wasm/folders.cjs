@@ -4,9 +4,17 @@
 // the process. Whether a folder can be written is decided by the sandbox around the process.
 "use strict";
 
+const { realpathSync } = require("node:fs");
+
 exports.mountFolders = function mountFolders(FS, { folder, temporary, mounts }) {
   for (const path of [folder, temporary, ...mounts]) {
-    if (!FS.analyzePath(path).exists) FS.mkdirTree(path); // it exists where it is below another of them
-    FS.mount(FS.filesystems.NODEFS, { root: path }, path);
+    // A sandbox may show a mount elsewhere, with a link at its path.
+    const root = realpathSync(path);
+    if (!FS.analyzePath(root).exists) FS.mkdirTree(root);
+    FS.mount(FS.filesystems.NODEFS, { root }, root);
+    if (!FS.analyzePath(path).exists) {
+      FS.mkdirTree(path.slice(0, path.lastIndexOf("/")) || "/");
+      FS.symlink(root, path);
+    }
   }
 };

@@ -28,4 +28,7 @@ async function main() {
   python.runPython("from _rlm_worker.wasm import entry; entry.run(globals().pop('settings'))");
 }
 
-void main();
+main().catch((error) => {
+  // An error of Emscripten's file system has a number and no message.
+  throw error instanceof Error ? error : new Error(`the file system failed with error ${error?.errno} of Emscripten`);
+});
