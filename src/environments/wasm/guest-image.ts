@@ -32,12 +32,12 @@ export async function prepareGuest(onProgress: (text: string) => void, wheels: s
 }
 
 /** The path of the image for this Pyodide and our code. Builds it if there is none, and removes those of other versions. */
-export async function buildImage(pyodide: string, onProgress: (text: string) => void): Promise<string> {
+export async function buildImage(pyodide: string, onProgress: (text: string) => void, again = false): Promise<string> {
   const { guest, python } = requireFolders();
   const folder = wasmFolder();
   const name = `image-${PYODIDE_VERSION}-${hashOf([guest, join(python, "worker")])}`;
   const path = join(folder, name);
-  if (existsSync(path)) return path;
+  if (existsSync(path) && !again) return path;
   let build = building.get(path);
   if (build === undefined) {
     onProgress("Preparing Python for WebAssembly");

@@ -13,6 +13,9 @@ import { PYTHON } from "../../open.ts";
 
 export const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
 export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs test";
+/** The package as npm downloads it. */
+export const PACKAGE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}.tgz`);
+export const hasPackage = existsSync(PACKAGE);
 export const hasPyodide = existsSync(join(PYODIDE, "pyodide.asm.wasm"));
 
 export const WASM_CAPABILITIES: Capabilities = {

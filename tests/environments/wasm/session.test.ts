@@ -28,9 +28,9 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     const code = "import sys\nfor i in range(3):\n  print(i); print(-i, file=sys.stderr)";
     const { stdout, stderr } = await session.execute(code).result;
     expect([stdout, stderr]).toEqual(["0\n1\n2\n", "0\n-1\n-2\n"]);
-    expect(await valueOf(session, "import asyncio\nawait asyncio.gather(*[asyncio.sleep(0.01, i) for i in range(3)])")).toBe(
-      "[0, 1, 2]",
-    );
+    expect(
+      await valueOf(session, "import asyncio\nawait asyncio.gather(*[asyncio.sleep(0.01, i) for i in range(3)])"),
+    ).toBe("[0, 1, 2]");
     const failed = await session.execute("def f(): return 1 / 0\nf()").result;
     expect(failed.status === "error" && failed.error.traceback.match(/File "([^"]*)"/g)).toEqual([
       'File "<cell 4>"',
