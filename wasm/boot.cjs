@@ -17,4 +17,5 @@ const load = (source, filename) => {
   return module.exports;
 };
 const image = load(code.toString(), "image.cjs").openImage(settings.image);
-load(image.text("main.cjs"), "main.cjs").start(image, settings);
+const part = (name) => load(image.text(name), name);
+part("main.cjs").start(image, settings, part);

@@ -8,7 +8,17 @@ const { dirname, join } = require("node:path");
 const { writeImage } = require("./image.cjs");
 const { loadPython } = require("./python.cjs");
 
-const SOURCES = ["image.cjs", "main.cjs", "thread.cjs", "python.cjs", "devices.cjs", "folders.cjs"];
+const SOURCES = [
+  "image.cjs",
+  "main.cjs",
+  "python-thread.cjs",
+  "reading-thread.cjs",
+  "readers.cjs",
+  "session.cjs",
+  "python.cjs",
+  "devices.cjs",
+  "folders.cjs",
+];
 const BINARIES = ["pyodide.asm.wasm", "python_stdlib.zip"];
 /** Where our Python code is while the snapshot is made. No session has these files. */
 const WORKER = "/lib/rlm/worker";

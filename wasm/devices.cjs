@@ -15,12 +15,26 @@ const EINTR = 27;
 const EIO = 29;
 const MAX_WAIT_MS = 2 ** 31 - 1;
 const RETRIES_AT_ONCE = 20;
+const FRAME_HEAD = 5;
 
-exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking, port }) {
+exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking, port, exit }) {
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const pause = (ms) => Atomics.wait(nothing, 0, 0, ms);
   const interrupted = () => new FS.ErrnoError(EINTR);
   const queues = { commands: [], aside: [] };
+
+  /** All streams in one pipe, in order: the number of the stream, the length, and the bytes. */
+  const writeFrames = (number) => {
+    const writeEvents = writeTo(settings.events, false);
+    return (_stream, buffer, offset, length) => {
+      const frame = Buffer.allocUnsafe(FRAME_HEAD + length);
+      frame.writeUInt8(number, 0);
+      frame.writeUInt32LE(length, 1);
+      frame.set(buffer.subarray(offset, offset + length), FRAME_HEAD);
+      writeEvents(null, frame, 0, frame.length);
+      return length;
+    };
+  };
 
   /** Writes everything. `isBreakable`: an interrupt ends it if nothing is written yet. */
   const writeTo = (fd, isBreakable) => (_stream, buffer, offset, length) => {
@@ -107,10 +121,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     return Math.min(text.length, length);
   };
 
-  const exit = (_stream, buffer, offset) => {
-    port.postMessage({ exit: buffer[offset] });
-    for (;;) pause(MAX_WAIT_MS); // the main thread ends the process
-  };
+  const leave = (_stream, buffer, offset) => exit(buffer[offset]);
 
   const tick = (_stream, buffer, offset, length) => {
     port.postMessage({ tick: buffer[offset] !== 0 });
@@ -121,13 +132,13 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
   const devices = [
     ["commands", { read: readCommands }],
     ["aside", { read: readAside }],
-    ["events", { write: writeTo(settings.events, false) }],
-    ["stdout", { write: writeTo(1, true) }],
-    ["stderr", { write: writeTo(2, true) }],
+    ["events", { write: settings.isSeatBelt ? writeFrames(0) : writeTo(settings.events, false) }],
+    ["stdout", { write: settings.isSeatBelt ? writeFrames(1) : writeTo(1, true) }],
+    ["stderr", { write: settings.isSeatBelt ? writeFrames(2) : writeTo(2, true) }],
     ["wait", { write: wait }],
     ["usage", { read: readUsage }],
     ["tick", { write: tick }],
-    ["exit", { write: exit }],
+    ["exit", { write: leave }],
   ];
   devices.forEach(([name, operations], index) => {
     const device = FS.makedev(MAJOR, index);

@@ -1,73 +1,40 @@
-// The main thread of a session's Node process: it passes signals and messages to the thread that runs Python.
+// The start of a session's Node process, which has two threads: one runs Python and blocks, the other reads the pipes.
 //
-// Python blocks its thread, so the pipes from the host are read here. SIGINT and the lines of `aside` must reach running code: both set
-// the interrupt buffer, which Python checks between bytecodes. When the host is gone the process ends.
+// In a sandbox Python has a thread of its own, so that the main thread gets signals. Behind the permission model of Node alone
+// (`settings.isSeatBelt`) Python runs in the main thread, because that model does not hold in other threads.
 "use strict";
 
 const { Worker } = require("node:worker_threads");
-const { Socket } = require("node:net");
 
-const SIGINT = 2;
-/** Python runs a handler of ours for it, which handles the lines of `aside`. */
-const SIGUSR1 = 10;
-
-const TICK_MS = 10;
-/** Bytes of a pipe that the thread has not taken. With more, the pipe is not read. */
-const MAX_WAITING = 4 * 1024 * 1024;
-
-/** `image` has the parts of the guest (image.mjs); `settings` are the arguments of the process. */
-exports.start = function start(image, settings) {
-  const interrupt = new Uint8Array(new SharedArrayBuffer(1));
-  const waking = new Int32Array(new SharedArrayBuffer(4));
-  const { port1: ours, port2: theirs } = new MessageChannel();
-  const wake = () => {
-    Atomics.add(waking, 0, 1);
-    Atomics.notify(waking, 0);
+/** `load` runs a part of the image as a module; `settings` are the arguments of the process. */
+exports.start = function start(image, settings, load) {
+  const shared = {
+    settings,
+    interrupt: new Uint8Array(new SharedArrayBuffer(1)),
+    waking: new Int32Array(new SharedArrayBuffer(4)),
+    codes: { image: image.text("image.cjs"), readers: image.text("readers.cjs") },
   };
-  process.on("SIGINT", () => {
-    Atomics.store(interrupt, 0, SIGINT);
-    wake();
-  });
-  const worker = new Worker(image.text("thread.cjs"), {
+  const { port1: ours, port2: theirs } = new MessageChannel();
+  const worker = new Worker(image.text(settings.isSeatBelt ? "reading-thread.cjs" : "python-thread.cjs"), {
     eval: true,
     env: {},
     stdin: false,
-    workerData: { settings, interrupt, waking, port: theirs, boot: image.text("image.cjs") },
+    workerData: { ...shared, port: theirs },
     transferList: [theirs],
   });
   worker.on("error", (error) => die(error));
-  worker.on("exit", (code) => die(new Error(`the thread of Python ended with ${code}`)));
-  const sockets = { commands: openPipe(settings.commands), aside: openPipe(settings.aside) };
-  for (const [name, socket] of Object.entries(sockets)) {
-    let waiting = 0;
-    socket.on("data", (chunk) => {
-      ours.postMessage([name, chunk]);
-      if (name === "aside") Atomics.compareExchange(interrupt, 0, 0, SIGUSR1);
-      wake();
-      waiting += chunk.length;
-      if (waiting > MAX_WAITING) socket.pause();
-    });
-    ours.on("message", (message) => {
-      if (message.taken !== name) return;
-      waiting -= message.bytes;
-      if (waiting <= MAX_WAITING) socket.resume();
-    });
-    socket.on("error", () => {});
-    socket.on("close", () => process.kill(process.pid, "SIGKILL")); // the host is gone, and the thread may wait in a system call
+  worker.on("exit", (code) => die(new Error(`a thread ended with ${code}`)));
+  if (settings.isSeatBelt) {
+    const exit = (code) => process.reallyExit(code);
+    load("session.cjs").runSession(image, { ...shared, port: ours, exit }, load).catch(die);
+    return;
   }
-  let ticking;
-  ours.on("message", ({ exit, tick }) => {
-    if (exit !== undefined) process.exit(exit); // the thread waits meanwhile
-    if (tick === undefined) return;
-    clearInterval(ticking);
-    const remind = () => Atomics.compareExchange(interrupt, 0, 0, SIGUSR1);
-    if (tick) ticking = setInterval(remind, TICK_MS);
+  const stop = load("readers.cjs").readPipes({ ...shared, port: ours });
+  process.on("SIGINT", stop);
+  ours.on("message", ({ exit }) => {
+    if (exit !== undefined) process.exit(exit); // the thread of Python waits meanwhile
   });
 };
-
-function openPipe(fd) {
-  return new Socket({ fd, readable: true, writable: false });
-}
 
 /** Kills this process, so that the host cannot take its end for a regular exit. */
 function die(error) {
