@@ -109,6 +109,11 @@ export class LocalEnvironment implements Environment {
     await this.#fill();
   }
 
+  /** Finds a tier. Throws EnvironmentUnavailableError where there is none. */
+  async start(): Promise<void> {
+    await this.#startServer();
+  }
+
   async openSandbox(options: SandboxOptions): Promise<LocalSandbox> {
     if (this.#closed) throw unavailable("the runtime is closed", "Open another with openRuntime()");
     const pooled = toKey(options) === this.#poolKey ? this.#takePooled() : undefined;

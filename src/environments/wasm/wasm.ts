@@ -5,10 +5,18 @@
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
-import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type {
+  Environment,
+  EnvironmentOptions,
+  EnvironmentReport,
+  SandboxOptions,
+  StrongerTier,
+} from "../environment.ts";
+import type { GuestProgram } from "../local/fork-server.ts";
 import { LocalEnvironment } from "../local/local.ts";
 import { prepareGuest } from "./guest-image.ts";
 import { unavailable } from "./pyodide.ts";
+import { SEAT_BELT, SeatBelt } from "./seat-belt/seat-belt.ts";
 import { WasmSandbox } from "./wasm-sandbox.ts";
 
 const CAPABILITIES: Capabilities = {
@@ -24,8 +32,8 @@ export class WasmEnvironment implements Environment {
   readonly name = "wasm";
   readonly capabilities = CAPABILITIES;
   readonly #options: EnvironmentOptions;
-  #inner: Promise<LocalEnvironment> | undefined;
-  #live: LocalEnvironment | undefined;
+  #inner: Promise<Environment> | undefined;
+  #live: Environment | undefined;
   #closed = false;
 
   constructor(options: EnvironmentOptions) {
@@ -59,7 +67,7 @@ export class WasmEnvironment implements Environment {
     await this.close();
   }
 
-  #start(): Promise<LocalEnvironment> {
+  #start(): Promise<Environment> {
     if (this.#closed) throw unavailable("the runtime is closed", "Open another with openRuntime()");
     this.#inner ??= this.#open().catch((error: unknown) => {
       this.#inner = undefined;
@@ -68,12 +76,28 @@ export class WasmEnvironment implements Environment {
     return this.#inner;
   }
 
-  async #open(): Promise<LocalEnvironment> {
+  async #open(): Promise<Environment> {
     const { wasm, onProgress = () => {}, poolOptions } = this.#options;
     const guest = await prepareGuest(onProgress, wasm?.wheels ?? null);
     const options = { ...this.#options, preload: [], poolOptions: this.#withWheels(poolOptions) };
-    this.#live = new LocalEnvironment(options, undefined, guest);
+    const forced = process.env["RLM_SANDBOX_TIER"] === SEAT_BELT ? FORCED : undefined;
+    const stronger = forced ?? (await this.#startLocal(options, guest));
+    this.#live ??= new SeatBelt(options, guest, this.capabilities, stronger ?? FORCED);
     return this.#live;
+  }
+
+  /** Why there is no tier; undefined if there is one. */
+  async #startLocal(options: EnvironmentOptions, guest: GuestProgram): Promise<StrongerTier | undefined> {
+    const local = new LocalEnvironment(options, undefined, guest);
+    try {
+      await local.start();
+      this.#live = local;
+      return undefined;
+    } catch (error) {
+      await local.close();
+      if (!(error instanceof EnvironmentUnavailableError)) throw error;
+      return { why: error.why, fix: error.fix };
+    }
   }
 
   /** The folder of wheels is a mount like any other, read-only. */
@@ -93,6 +117,8 @@ export class WasmEnvironment implements Environment {
     }
   }
 }
+
+const FORCED: StrongerTier = { why: "RLM_SANDBOX_TIER asks for the seat belt", fix: "Unset RLM_SANDBOX_TIER" };
 
 const EMPTY_REPORT: Omit<EnvironmentReport, "name" | "capabilities"> = {
   tier: null,

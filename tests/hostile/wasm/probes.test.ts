@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Runtime } from "../../internals.ts";
 import { hasPyodide, installWasm } from "../../environments/wasm/open-wasm.ts";
 import { openTestRuntime } from "../../open.ts";
@@ -22,20 +22,28 @@ const probes: Readonly<Record<string, string>> = {
   ...OWN_PROBES,
 };
 
-describe.skipIf(!hasPyodide)("probes in wasm", () => {
+describe.skipIf(!hasPyodide).each(["in a tier", "behind the seat belt"])("probes in wasm %s", (where) => {
   const home = mkdtempSync(join(tmpdir(), "rlm-home-"));
   let runtime: Runtime;
   beforeAll(async () => {
     installWasm();
+    if (where === "behind the seat belt") vi.stubEnv("RLM_SANDBOX_TIER", "seat-belt");
     mkdirSync(join(home, ".ssh"));
     writeFileSync(join(home, ".ssh", "id_rsa"), CANARY, { mode: 0o644 });
-    process.env["CANARY"] = CANARY;
+    vi.stubEnv("CANARY", CANARY);
     runtime = await openTestRuntime({ environment: "wasm", poolSize: 2 });
   });
   afterAll(async () => {
-    delete process.env["CANARY"];
+    vi.unstubAllEnvs();
     await runtime.close();
     rmSync(home, { recursive: true, force: true });
+  });
+
+  test("they ran where they should", async () => {
+    await using session = await runtime.openSession();
+    expect((await session.execute("1").result).status).toBe("ok");
+    const { tier } = runtime.environment;
+    expect(tier === "seat-belt").toBe(where === "behind the seat belt");
   });
 
   test("the corpus has 13 of them", () => {
