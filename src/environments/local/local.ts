@@ -55,7 +55,8 @@ const CAPABILITIES: Capabilities = {
 const DARWIN_CAPABILITIES: Capabilities = { ...CAPABILITIES, fork: false, checkpoint: false, shell: false };
 
 const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
-const FIX_ELSEWHERE = "Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop";
+const USE_WASM = "Use Python in WebAssembly (rlm env add wasm, then --env wasm)";
+const FIX_ELSEWHERE = `Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop; or: ${USE_WASM}`;
 const TIER_A_ON_MACOS = {
   why: "macOS is not Linux",
   fix: "Run it in a Linux container, such as one of Docker Desktop",
@@ -222,7 +223,9 @@ export class LocalEnvironment implements Environment {
     const { platform } = this.#machine;
     const tiers = requestedTiers(requested, platform);
     refuseMachine(this.#machine);
-    const executable = await findInterpreter(this.#options.python);
+    const executable = await findInterpreter(this.#options.python).catch((error: unknown) => {
+      throw this.#offerWasm(error);
+    });
     const key = JSON.stringify([executable, requested, platform, this.#guest !== undefined]);
     const [only] = tiers;
     const stronger = platform === "darwin" ? TIER_A_ON_MACOS : null;
@@ -230,8 +233,8 @@ export class LocalEnvironment implements Environment {
     const server = await (
       found === undefined ? this.#findTier(executable, tiers) : this.#launch(executable, [], found.tier)
     ).catch(async (error: unknown) => {
-      if (!isStartFailure(error) || this.#closed) throw error;
-      throw (await diagnoseInterpreter(executable)) ?? error;
+      if (this.#closed) throw error;
+      throw this.#offerWasm((isStartFailure(error) ? await diagnoseInterpreter(executable) : undefined) ?? error);
     });
     this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
     known.set(key, { tier: server.tier, stronger: this.#strongerTier });
@@ -240,6 +243,12 @@ export class LocalEnvironment implements Environment {
     // In tier B each sandbox is a new interpreter, which has nothing of its fork server's.
     if (this.#options.preload.length > 0 && server.tier !== "B") this.#upgrading = this.#upgrade(executable, server);
     return server;
+  }
+
+  /** Where this environment cannot be had, another one can. */
+  #offerWasm(error: unknown): unknown {
+    if (this.#guest !== undefined || !(error instanceof EnvironmentUnavailableError)) return error;
+    return unavailable(error.why, `${error.fix}; or: ${USE_WASM}`);
   }
 
   /** A fork server of the first tier in which a sandbox can be built. */

@@ -42,7 +42,7 @@ describe.skipIf(!hasPyodide).each(["in a tier", "behind the seat belt"])("probes
   test("they ran where they should", async () => {
     await using session = await runtime.openSession();
     expect((await session.execute("1").result).status).toBe("ok");
-    const { tier } = runtime.environment;
+    const { tier } = runtime.report();
     expect(tier === "seat-belt").toBe(where === "behind the seat belt");
   });
 
