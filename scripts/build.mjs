@@ -92,6 +92,7 @@ async function bundle(input, { plugins = [], ...options }, output) {
 
 function copyWorker() {
   if (!existsSync("python")) return;
+  cpSync("wasm", "dist/wasm", { recursive: true });
   cpSync("python", "dist/python", {
     recursive: true,
     filter: (path) => path.endsWith(".py") || (statSync(path).isDirectory() && basename(path) !== "__pycache__"),

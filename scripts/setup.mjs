@@ -6,7 +6,16 @@
 // installed from here are named with the command that installs them; only a missing requirement is a failure.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { packagesInstalled, runWithProgress } from "./install-progress.mjs";
@@ -38,12 +47,36 @@ const words = new Set(process.argv.slice(2));
 requireNode();
 await installNodePackages();
 await installDebianPackages();
+if (words.has("test")) downloadPyodide();
 if (words.has("build")) build();
 
 function requireNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   fail(`Node.js 20.19 or newer is needed, this is ${process.version}: install it from https://nodejs.org`);
+}
+
+/** Puts the Python of the environment `wasm` into the cache. Tests of it are skipped without it. */
+function downloadPyodide() {
+  const source = readFileSync("src/environments/wasm/pyodide.ts", "utf8");
+  const version = /PYODIDE_VERSION = "([^"]*)"/.exec(source)?.[1];
+  const integrity = /"(sha512-[^"]*)"/.exec(source)?.[1];
+  const folder = join(stamps, `pyodide-${version}`);
+  if (existsSync(join(folder, "pyodide.asm.wasm"))) return;
+  mkdirSync(stamps, { recursive: true });
+  const npm = ["pack", `pyodide@${version}`, "--ignore-scripts", "--silent", "--pack-destination", stamps];
+  say(`$ npm ${npm.join(" ")}`);
+  spawnSync("npm", npm, { stdio: ["ignore", "ignore", "inherit"] });
+  const archive = `${folder}.tgz`;
+  if (!existsSync(archive)) return say("Pyodide could not be downloaded: tests of the environment wasm are skipped");
+  const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
+  if (found !== integrity)
+    fail(`the package of Pyodide ${version} has the hash ${found}, and ${integrity} is expected`);
+  const temporary = `${folder}.${process.pid}`;
+  mkdirSync(temporary);
+  if (spawnSync("tar", ["-xzf", archive, "-C", temporary], { stdio: "inherit" }).status !== 0) fail("tar failed");
+  renameSync(join(temporary, "package"), folder);
+  rmSync(temporary, { recursive: true });
 }
 
 /** Runs npm ci if the lock file has changed since the last install. */

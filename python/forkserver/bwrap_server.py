@@ -20,6 +20,7 @@ from . import bwrap_entry, init, libc, pipes
 from .bwrap import first_process, layout
 from .bwrap.plan import Plan
 from .descriptors import close_all
+from .guest import Guest, kept_by
 from .outbox import Outbox
 from .processes import proc
 from .sandbox import limits, namespaces
@@ -122,7 +123,9 @@ class BubblewrapServer(Server):
             plan = Plan(self._landlock, system.filters[False], self._user, self._group, tuple(root.shown), tuple(root.identities))
             errors_of_server = os.dup(2)
             given.append(errors_of_server)
-            packed = first_process.pack(plan, sandbox_limits, {"control": init_end, "pipes": theirs, "errors": errors_of_server})
+            main = self._main_for(order)
+            packed = first_process.pack(plan, sandbox_limits, {
+                "control": init_end, "pipes": theirs, "errors": errors_of_server, "guest": main.pack() if isinstance(main, Guest) else None})
             given.append(packed)
             arguments = self._write_arguments(root.arguments)
             given.append(arguments)
@@ -156,7 +159,7 @@ class BubblewrapServer(Server):
         null = os.open("/dev/null", os.O_RDWR)
         for fd, target in ((null, 0), (null, 1), (errors, 2)):
             os.dup2(fd, target)
-        for fd in (*given, self._modules):
+        for fd in (*given, self._modules, *kept_by(self._worker_main)):
             os.set_inheritable(fd, True)
         try:
             namespaces.write_file(namespaces.OOM_SCORE, _OOM_SCORE)  # inside, /proc is read-only

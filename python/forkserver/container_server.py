@@ -89,7 +89,7 @@ class ContainerServer(Server):
             return
         if pid == 0:
             try:
-                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main, self._private.get())
+                init.start(init_end, theirs, plan, sandbox_limits, self._main_for(order), self._private.get())
             finally:
                 os._exit(1)
         if user.is_own:

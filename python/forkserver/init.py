@@ -17,13 +17,12 @@ import sys
 import time
 from typing import Any, Callable, Iterable, NoReturn, Protocol
 
-from . import descriptors, libc, wakeup
+from . import descriptors, guest, libc, wakeup
 from .files import operations
-from .processes import process_barrier
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
-from .processes import kernel_objects
+from .processes import kernel_objects, process_barrier
 from .processes.memory_limits import MemoryLimits
 from .processes.proc import is_child_of_init, lower_priority, mark_of, set_mark
 from .processes.programs import Programs
@@ -284,7 +283,7 @@ class Init:
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        descriptors.close_all_but({0, 1, 2, commands, aside, events, control, *self._plan.kept})
+        descriptors.close_all_but({0, 1, 2, commands, aside, events, control, *self._plan.kept, *guest.kept_by(self._worker_main)})
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
         _reseed()
         os.chdir(order["folder"])
@@ -388,9 +387,9 @@ class Init:
 def start(server: socket.socket, keep: list[int], plan: Plan, limits: limits_module.Limits,
           worker_main: WorkerMain, private: as_root.Private | None = None) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes, `private` what another init has found."""
-    descriptors.close_all_but({2, server.fileno(), *keep, *plan.descriptors})
+    descriptors.close_all_but({2, server.fileno(), *keep, *plan.descriptors, *guest.kept_by(worker_main)})
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    Init(server, plan, limits, worker_main).run(keep, private)
+    Init(server, plan, *guest.limited(limits, worker_main)).run(keep, private)
 
 
 def _reseed() -> None:

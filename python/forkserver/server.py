@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from . import init, libc, pipes, preloading, wakeup
 from .descriptors import close_all
+from .guest import Guest
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import as_root, landlock, limits, namespaces
@@ -207,7 +208,7 @@ class Server:
             return
         if pid == 0:
             try:
-                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main, self._private.get())
+                init.start(init_end, theirs, plan, sandbox_limits, self._main_for(order), self._private.get())
             finally:
                 os._exit(1)
         if broker is not None:
@@ -216,6 +217,10 @@ class Server:
             broker.adopt(pid, wants_user, owner or user, sandbox_limits.cgroup_bytes(1), reporting)
         close_all([init_end.detach(), *trees, *theirs])
         self._add(number, Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits), plan)
+
+    def _main_for(self, order: dict) -> init.WorkerMain:
+        main = self._worker_main
+        return main.with_mounts(order["mounts"]) if isinstance(main, Guest) else main
 
     def _add(self, number: int, sandbox: Sandbox, plan: init.Plan) -> None:
         """Its init is forked. The host learns where the session finds its files."""

@@ -150,6 +150,9 @@ class Worker:
         with self._interrupts.put_off():  # to the first execution
             self._send_ready()
             self._warm_up()  # while the host prepares the first command
+        self._serve_commands()
+
+    def _serve_commands(self) -> NoReturn:
         read = self._reader.read
         commands = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
         commands.update(self._state.commands())

@@ -18,14 +18,20 @@ const REGISTRY = {
     const { DockerEnvironment } = await import("./docker/docker.ts");
     return (options) => new DockerEnvironment(options);
   },
-  wasm: null,
+  wasm: async (): Promise<CreateEnvironment> => {
+    const { WasmEnvironment } = await import("./wasm/wasm.ts");
+    return (options) => new WasmEnvironment(options);
+  },
 };
 
 /** What `rlm env add` does, by environment. Null: it needs nothing. */
 const INSTALLERS: Readonly<Record<keyof typeof REGISTRY, (() => Promise<InstallEnvironment>) | null>> = {
   local: null,
   docker: async () => (await import("./docker/add-docker.ts")).addDocker,
-  wasm: null,
+  wasm: async () => {
+    const { installWasm } = await import("./wasm/install.ts");
+    return async (options) => [await installWasm(options), "Use it: rlm exec --env wasm"];
+  },
 };
 
 export interface InstallOptions {

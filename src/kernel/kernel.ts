@@ -260,6 +260,7 @@ export class Kernel {
         void this.#answer(event, bytes);
         return true;
       case "order":
+        if (event.call !== undefined) this.#calls.acknowledge(this.#running?.id ?? "", event.call);
         return this.#order.mark(event);
     }
   }

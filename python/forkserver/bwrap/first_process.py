@@ -11,6 +11,7 @@ import sys
 from typing import Callable, NoReturn
 
 from .. import libc
+from ..guest import unpack
 from ..sandbox import checks, limits
 from .plan import Plan
 
@@ -37,4 +38,6 @@ def start(packed: int, start_init: Callable[..., NoReturn], run_worker: Callable
     gc.freeze()
     os.dup2(descriptors["errors"], 2)  # from here on the fork server learns of a failure by a message
     control = socket.socket(fileno=descriptors["control"])
-    start_init(control, descriptors["pipes"], plan, limits.Limits(**numbers), functools.partial(run_worker, alone=True))
+    guest = descriptors["guest"]
+    worker_main = functools.partial(run_worker, alone=True) if guest is None else unpack(guest)
+    start_init(control, descriptors["pipes"], plan, limits.Limits(**numbers), worker_main)

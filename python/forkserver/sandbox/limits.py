@@ -30,6 +30,8 @@ class Limits:
     open_files: int
     # Processes outside of the sandbox that the kernel counts for it as well.
     other_processes: int = 0
+    # What each process may map privately beyond its memory. If set, its address space has no limit: it is mostly reserved.
+    mapped_bytes: int = 0
 
     def cgroup_bytes(self, branches: int) -> int:
         """What all processes of a sandbox with this many workers and checkpoints may hold, its files and the kernel's own memory
@@ -40,9 +42,10 @@ class Limits:
 def apply(limits: Limits) -> None:
     # The address space limit is generous, because threads and libraries reserve far more than they use. It is there for
     # shared anonymous memory, which RLIMIT_DATA does not count.
+    if not limits.mapped_bytes:
+        set_limits((resource.RLIMIT_AS, limits.memory_bytes * 4))
     set_limits(
-        (resource.RLIMIT_DATA, limits.memory_bytes),
-        (resource.RLIMIT_AS, limits.memory_bytes * 4),
+        (resource.RLIMIT_DATA, limits.memory_bytes + limits.mapped_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_FSIZE, limits.disk_bytes),
         (resource.RLIMIT_MEMLOCK, 0),

@@ -5,7 +5,7 @@
 // as active work.
 
 import { spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { closeSync, openSync, realpathSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
@@ -31,6 +31,17 @@ import {
 } from "./tier.ts";
 import { homeFolder } from "../../util/home-folder.ts";
 
+/** Node, with what it runs. `image` is a file that it gets as an open descriptor, so it needs no permission to open it. */
+export interface GuestProgram {
+  readonly node: string;
+  readonly flags: readonly string[];
+  /** The source of its first steps. */
+  readonly boot: string;
+  readonly image: string;
+  /** A folder of packages, which must be mounted. */
+  readonly wheels: string | null;
+}
+
 export interface ForkServerOptions {
   readonly executable: string;
   readonly preload: readonly string[];
@@ -40,10 +51,14 @@ export interface ForkServerOptions {
   readonly users?: UserRange | undefined;
   /** How it confines its sandboxes. */
   readonly tier: Tier;
+  /** A program that its workers become, in place of our Python. */
+  readonly guest?: GuestProgram | undefined;
   /** The command that confines a process, in tier `seatbelt`. Default: that of macOS. */
   readonly sandboxExec?: readonly string[] | undefined;
 }
 
+/** Where the fork server finds the image of a guest. */
+const IMAGE_FD = 3;
 /** What the fork server says of root without capabilities. */
 const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
@@ -242,7 +257,7 @@ export class ForkServer {
 }
 
 function spawnServer(start: ForkServerOptions): ServerLink {
-  const { executable, preload, cacheFolder, users, tier, sandboxExec = SANDBOX_EXEC } = start;
+  const { executable, preload, cacheFolder, users, tier, guest, sandboxExec = SANDBOX_EXEC } = start;
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
   // For tests: an older kernel, as far as Landlock is concerned.
@@ -250,20 +265,25 @@ function spawnServer(start: ForkServerOptions): ServerLink {
   const landlock = Number.isInteger(newest) ? { landlock: newest } : {};
   const program = tier === "B" ? { bwrap: requireBubblewrap() } : {};
   const place = { host: process.pid, home: homeFolder(), scratch: tmpdir(), sandboxExec };
-  const options = { tier, preload, ...place, ...user, ...range, ...landlock, ...program };
+  const { image, ...others } = guest ?? {};
+  const guestOptions = guest === undefined ? {} : { guest: { ...others, image: IMAGE_FD } };
+  const options = { tier, preload, ...place, ...user, ...range, ...landlock, ...program, ...guestOptions };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${requirePythonFolder()}/forkserver/__main__.py`;
+  const opened = image === undefined ? [] : [openSync(image, "r")];
   const started = spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", ...opened],
     detached: true, // so that Ctrl-C in a terminal reaches only the host
     env: { PATH: toPath(executable), ...CLEAN_ENVIRONMENT },
     cwd: "/",
   });
+  for (const fd of opened) closeSync(fd);
   started.unref();
-  for (const pipe of [started.stdin, started.stdout, started.stderr]) (pipe as Socket).unref();
-  started.stdin.on("error", () => {});
+  const [input, output, errorOutput] = [started.stdin, started.stdout, started.stderr] as [Socket, Socket, Socket]; // they are pipes
+  for (const pipe of [input, output, errorOutput]) pipe.unref();
+  input.on("error", () => {});
   let errors = "";
-  started.stderr.on("data", (chunk: Buffer) => {
+  errorOutput.on("data", (chunk: Buffer) => {
     errors = (errors + chunk.toString()).slice(-4096);
   });
   const ended = new Promise<ServerEnd>((resolve) => {
@@ -278,9 +298,9 @@ function spawnServer(start: ForkServerOptions): ServerLink {
   return {
     pipes: toPipes,
     ended,
-    onData: (deliver) => void started.stdout.on("data", deliver),
-    write: (line) => void started.stdin.write(line),
-    end: () => void started.stdin.end(),
+    onData: (deliver) => void output.on("data", deliver),
+    write: (line) => void input.write(line),
+    end: () => void input.end(),
     kill: () => void started.kill("SIGKILL"),
   };
 }

@@ -14,7 +14,7 @@ import type {
   StrongerTier,
 } from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
-import { ForkServer } from "./fork-server.ts";
+import { ForkServer, type GuestProgram } from "./fork-server.ts";
 import { diagnoseInterpreter, findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
@@ -55,7 +55,8 @@ const CAPABILITIES: Capabilities = {
 const DARWIN_CAPABILITIES: Capabilities = { ...CAPABILITIES, fork: false, checkpoint: false, shell: false };
 
 const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
-const FIX_ELSEWHERE = "Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop";
+const USE_WASM = "Use Python in WebAssembly (rlm env add wasm, then --env wasm)";
+const FIX_ELSEWHERE = `Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop; or: ${USE_WASM}`;
 const TIER_A_ON_MACOS = {
   why: "macOS is not Linux",
   fix: "Run it in a Linux container, such as one of Docker Desktop",
@@ -73,6 +74,7 @@ export class LocalEnvironment implements Environment {
   readonly name = "local";
   readonly capabilities: Capabilities;
   readonly #machine: Machine;
+  readonly #guest: GuestProgram | undefined;
   readonly #options: EnvironmentOptions;
   readonly #poolKey: string;
   /** 0 where secrets are hidden: a sandbox that waited would show those that were created meanwhile. */
@@ -93,9 +95,11 @@ export class LocalEnvironment implements Environment {
   constructor(
     options: EnvironmentOptions,
     machine: Machine = { platform: process.platform, isRoot: process.getuid?.() === 0 },
+    guest?: GuestProgram,
   ) {
     this.#options = options;
     this.#machine = machine;
+    this.#guest = guest;
     this.capabilities = machine.platform === "darwin" ? DARWIN_CAPABILITIES : CAPABILITIES;
     this.#poolKey = toKey(options.poolOptions);
     this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
@@ -104,6 +108,11 @@ export class LocalEnvironment implements Environment {
   async warm(): Promise<void> {
     await this.#startServer();
     await this.#fill();
+  }
+
+  /** Finds a tier. Throws EnvironmentUnavailableError where there is none. */
+  async start(): Promise<void> {
+    await this.#startServer();
   }
 
   async openSandbox(options: SandboxOptions): Promise<LocalSandbox> {
@@ -214,16 +223,18 @@ export class LocalEnvironment implements Environment {
     const { platform } = this.#machine;
     const tiers = requestedTiers(requested, platform);
     refuseMachine(this.#machine);
-    const executable = await findInterpreter(this.#options.python);
-    const key = JSON.stringify([executable, requested, platform]);
+    const executable = await findInterpreter(this.#options.python).catch((error: unknown) => {
+      throw this.#offerWasm(error);
+    });
+    const key = JSON.stringify([executable, requested, platform, this.#guest !== undefined]);
     const [only] = tiers;
     const stronger = platform === "darwin" ? TIER_A_ON_MACOS : null;
     const found = known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger } : undefined);
     const server = await (
       found === undefined ? this.#findTier(executable, tiers) : this.#launch(executable, [], found.tier)
     ).catch(async (error: unknown) => {
-      if (!isStartFailure(error) || this.#closed) throw error;
-      throw (await diagnoseInterpreter(executable)) ?? error;
+      if (this.#closed) throw error;
+      throw this.#offerWasm((isStartFailure(error) ? await diagnoseInterpreter(executable) : undefined) ?? error);
     });
     this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
     known.set(key, { tier: server.tier, stronger: this.#strongerTier });
@@ -232,6 +243,12 @@ export class LocalEnvironment implements Environment {
     // In tier B each sandbox is a new interpreter, which has nothing of its fork server's.
     if (this.#options.preload.length > 0 && server.tier !== "B") this.#upgrading = this.#upgrade(executable, server);
     return server;
+  }
+
+  /** Where this environment cannot be had, another one can. */
+  #offerWasm(error: unknown): unknown {
+    if (this.#guest !== undefined || !(error instanceof EnvironmentUnavailableError)) return error;
+    return unavailable(error.why, `${error.fix}; or: ${USE_WASM}`);
   }
 
   /** A fork server of the first tier in which a sandbox can be built. */
@@ -259,7 +276,7 @@ export class LocalEnvironment implements Environment {
     const cacheFolder = compiledCodeFolder("python-cache");
     const { users } = this.#options;
     const { sandboxExec } = this.#machine;
-    const options = { executable, preload, cacheFolder, users, tier, sandboxExec };
+    const options = { executable, preload, cacheFolder, users, tier, guest: this.#guest, sandboxExec };
     const { signal } = this.#starting;
     const started = performance.now();
     const server = await ForkServer.start(options, signal).catch((error: unknown) => {

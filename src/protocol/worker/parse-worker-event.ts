@@ -113,9 +113,10 @@ function parseReady(message: Record<string, unknown>): ReadyEvent | null {
 }
 
 function parseOrder(message: Record<string, unknown>): OrderEvent | null {
-  const { next, stdout, stderr, all } = message;
+  const { next, stdout, stderr, all, call } = message;
   if ((next !== "stdout" && next !== "stderr") || !isCount(stdout) || !isCount(stderr) || !isMark(all)) return null;
-  return { type: "order", next, stdout, stderr, ...(all && { all }) };
+  if (call !== undefined && !isCount(call)) return null;
+  return { type: "order", next, stdout, stderr, ...(all && { all }), ...(call !== undefined && { call }) };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

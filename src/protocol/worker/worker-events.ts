@@ -58,6 +58,7 @@ export const orderEvent = z
     stdout: count,
     stderr: count,
     all: z.literal(true).exactOptional().describe("And so does everything that the pipes contain now"),
+    call: count.exactOptional().describe("The host answers with this number: it has read the mark"),
   })
   .describe("So many bytes of each stream, since the end of the last execution, come before what follows");
 export type OrderEvent = Shape<typeof orderEvent>;

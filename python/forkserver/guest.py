@@ -1,0 +1,72 @@
+"""A program that takes the place of the Python worker in a confined process: Node, with Python in WebAssembly.
+
+It is started as the last step of becoming a worker, so every wall of the tier is around it. It gets the same pipes. What it needs is
+in one open file, the image, so the sandbox shows nothing more of the host than otherwise.
+"""
+from __future__ import annotations
+
+import _signal
+import json
+import os
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NoReturn
+
+from .sandbox import limits as limits_module
+
+# Memory of the program itself, which is not Python's: code, compiled code, the heap of JavaScript.
+_OWN_BYTES = 192 * 1024 * 1024
+_LEAST_BYTES = 64 * 1024 * 1024
+_PAGE = 65536
+_MAX_PAGES = 65536
+# Private memory that it may map beyond the limit of the session. What it uses of it is watched.
+_MAPPED_BYTES = 1024 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Guest:
+    """`boot` is its source, `image` a descriptor, `mounts` what the session can use beside its own folders."""
+
+    node: str
+    flags: tuple[str, ...]
+    boot: str
+    image: int
+    wheels: str | None = None
+    mounts: tuple[str, ...] = ()
+    memory_bytes: int = 0
+
+    def with_mounts(self, requested: list[dict]) -> Guest:
+        return replace(self, mounts=tuple(each["path"] for each in requested))
+
+    def pack(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __call__(self, commands: int, aside: int, events: int, control: int) -> NoReturn:
+        """Becomes the program. `control` is for forks, which it cannot make."""
+        os.close(control)
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # until the program has a handler
+        for fd in (commands, aside, events, self.image):
+            os.set_inheritable(fd, True)
+        for fd in (1, 2, events):
+            os.set_blocking(fd, False)  # it waits itself, so that an interrupt ends the wait
+        pages = max(self.memory_bytes - _OWN_BYTES, _LEAST_BYTES) // _PAGE
+        settings = {"commands": commands, "aside": aside, "events": events, "image": self.image, "folder": os.getcwd(),
+                    "temporary": os.environ.get("TMPDIR", "/tmp"), "mounts": self.mounts, "wheels": self.wheels,
+                    "env": {name: os.environ[name] for name in ("HOME", "TMPDIR", "USER", "LANG") if name in os.environ}}
+        arguments = [self.node, *self.flags, f"--wasm-max-mem-pages={min(pages, _MAX_PAGES)}", "-e", self.boot, "--", json.dumps(settings)]
+        os.execve(self.node, arguments, {})
+
+
+def unpack(packed: dict[str, Any]) -> Guest:
+    return Guest(**{**packed, "flags": tuple(packed["flags"]), "mounts": tuple(packed.get("mounts", ()))})
+
+
+def limited(limits: limits_module.Limits, worker_main: Any) -> tuple[limits_module.Limits, Any]:
+    """The program limits the memory of Python. Its own address space is mostly reserved, and has no limit."""
+    if not isinstance(worker_main, Guest):
+        return limits, worker_main
+    return replace(limits, mapped_bytes=_MAPPED_BYTES), replace(worker_main, memory_bytes=limits.memory_bytes)
+
+
+def kept_by(worker_main: object) -> tuple[int, ...]:
+    """The descriptors that a worker needs beside its pipes."""
+    return (worker_main.image,) if isinstance(worker_main, Guest) else ()

@@ -1,0 +1,57 @@
+"""The devices that the guest's process provides (wasm/devices.cjs): the pipes of the session, and a way to wait.
+
+They are opened after the start, because a memory snapshot has no open files.
+"""
+
+import os
+import struct
+import time
+from typing import Tuple
+
+from ..io.channel import Writer
+
+FOREVER = 1e15
+_WRITE_ONLY = ("events", "wait", "exit", "tick")
+
+
+class Devices:
+    """``open`` must be called once before anything else."""
+
+    def __init__(self) -> None:
+        self.commands = self.aside = self.events = self._wait = self._usage = self._exit = self._tick = -1
+
+    def open(self, folder: str) -> None:
+        for name in ("commands", "aside", "events", "wait", "usage", "exit", "tick"):
+            fd = os.open(f"{folder}/{name}", os.O_WRONLY if name in _WRITE_ONLY else os.O_RDONLY)
+            setattr(self, name if name in ("commands", "aside", "events") else f"_{name}", fd)
+
+    def wait(self, seconds: float) -> None:
+        """Returns when the time is over, and when a message has come since the last wait. Signal handlers run meanwhile."""
+        until = FOREVER if seconds >= 1e9 else time.monotonic() * 1000 + seconds * 1000
+        os.write(self._wait, struct.pack("<d", until))
+
+    def usage(self) -> Tuple[int, int]:
+        """The most memory that this process had, in bytes, and its time of the processor, in microseconds."""
+        peak, cpu = os.read(self._usage, 64).split()
+        return int(peak), int(cpu)
+
+    def tick(self, is_on: bool) -> None:
+        """While it is on, the handler of messages is called every few milliseconds."""
+        os.write(self._tick, b"\1" if is_on else b"\0")
+
+    def exit(self, code: int) -> None:
+        os.write(self._exit, bytes([code & 0xFF]))
+
+
+DEVICES = Devices()
+
+
+class DeviceWriter(Writer):
+    """Writes each frame with one system call, during which no handler runs: one that sends a frame itself could not do so in the midst
+    of another."""
+
+    def __init__(self) -> None:
+        self.fd = DEVICES.events
+
+    def send_frame(self, frame: bytes) -> None:
+        os.write(self.fd, frame)

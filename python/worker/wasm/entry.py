@@ -1,0 +1,48 @@
+"""The start of a worker in WebAssembly. ``prepare`` is called once, before the memory snapshot is made; ``run`` in each session.
+
+``run`` never returns. When its command pipe ends, or its own code is broken, the process ends.
+"""
+
+import json
+import sys
+import types
+from typing import NoReturn
+
+from .devices import DEVICES
+
+
+def prepare() -> None:
+    """Imports everything. What is imported here costs a session nothing."""
+    from . import usage
+
+    stub = types.ModuleType("resource")
+    stub.RUSAGE_SELF, stub.RUSAGE_CHILDREN, stub.getrusage = 0, -1, usage.getrusage  # type: ignore[attr-defined]
+    sys.modules["resource"] = stub  # for our own modules, until they are imported
+    from .. import worker
+    from . import closing, missing, wasm_worker, wheels  # noqa: F401
+
+    for name in missing.USUAL:
+        __import__(name)
+    worker.prepare(asyncio=True)
+    del sys.modules["resource"]
+    usage.install()
+    missing.install()
+
+
+def run(settings: str) -> NoReturn:
+    from ..io.channel import ChannelClosed
+    from ..report import traceback_of
+    from . import closing, wasm_worker, wheels
+
+    closing.close()
+    values = json.loads(settings)
+    DEVICES.open(values["devices"])
+    try:
+        wasm_worker.configure(values)
+        wheels.install(values.get("wheels"))
+        wasm_worker.run()
+    except ChannelClosed:
+        DEVICES.exit(0)
+    except BaseException as error:
+        wasm_worker._die(traceback_of(error))
+    raise SystemExit

@@ -1,0 +1,77 @@
+"""Interrupts in WebAssembly: the process writes the number of a signal into a buffer, and Python runs its handler between bytecodes.
+
+There are two: SIGINT, and SIGUSR1 for messages that come while code runs.
+"""
+
+import _signal
+import sys
+import threading
+from typing import Any, Callable
+
+from ..process.signals import SIGINT, Interrupts
+
+SIGUSR1 = int(_signal.SIGUSR1)
+
+
+class WasmInterrupts(Interrupts):
+    """``on_message`` is called when messages have come, possibly in the midst of user code. It must not raise."""
+
+    def __init__(self) -> None:
+        self.on_message: Callable[[], None] = lambda: None
+        self.armed = self.hit = self.missed = False
+        self.count = 0
+        self._swallowed = self._touched = self._foreign = self._shielded = self._is_put_off = False
+        self._repeating = threading.Lock()
+        self._user_mask = ()
+        self._main = threading.get_ident()
+        self._handler = self._on_sigint
+        self._message_handler = self._on_sigusr1
+        self._signal = _signal.signal
+        self._is_handling = False
+
+    def install(self) -> None:
+        self._signal(SIGINT, self._handler)
+        self._signal(SIGUSR1, self._message_handler)
+
+        def set_handler(signalnum: int, handler: Any) -> Any:
+            self._touched = True
+            return self._signal(signalnum, handler)
+
+        _signal.signal = set_handler
+        sys.unraisablehook = self._on_unraisable
+
+    def handle_messages(self) -> None:
+        """Handles what has come. Never twice at a time: what comes meanwhile is handled by the first."""
+        if self._is_handling:
+            return
+        self._is_handling = True
+        try:
+            self.on_message()
+        finally:
+            self._is_handling = False
+
+    def _on_sigint(self, signum: int, frame: Any) -> None:
+        self.handle_messages()  # the buffer holds one number, and this one may have replaced the other
+        super()._on_sigint(signum, frame)
+
+    def _on_sigusr1(self, _signum: int, _frame: Any) -> None:
+        self.handle_messages()
+
+    def _on_unraisable(self, args: Any) -> None:
+        """An interrupt that Python drops in ``__del__`` is raised again at the next chance."""
+        if self.armed and self.hit and args.exc_type is KeyboardInterrupt:
+            _signal.raise_signal(SIGINT)
+        else:
+            sys.__unraisablehook__(args)
+
+    def _repair(self) -> None:
+        for number, handler in ((SIGINT, self._handler), (SIGUSR1, self._message_handler)):
+            if _signal.getsignal(number) is not handler:
+                self._signal(number, handler)
+        self._touched = False
+
+    def _unshield(self) -> None:
+        self._shielded = self._is_put_off = False
+
+    def close(self) -> None:
+        """There are no forks."""

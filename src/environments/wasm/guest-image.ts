@@ -1,0 +1,86 @@
+// The image of the guest: Pyodide, our programs, and a memory snapshot in which the worker is imported already (wasm/build.cjs).
+//
+// It is built once for each version of Pyodide and of our code, and kept in the data folder, where nobody else may write: it is code.
+
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { GuestProgram } from "../local/fork-server.ts";
+import { pythonFolder } from "../python-folder.ts";
+import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
+import { guestFolder } from "./guest-folder.ts";
+import { findPyodide, PYODIDE_VERSION, unavailable, wasmFolder } from "./pyodide.ts";
+
+const run = promisify(execFile);
+const BUILD_LIMIT_MS = 120_000;
+const MAX_CHARACTERS = 300;
+/** Of every process of the guest. Code that reaches JavaScript cannot make more of it from text. */
+const FLAGS = ["--no-warnings", "--disallow-code-generation-from-strings"];
+/** Of a session. */
+const SESSION_FLAGS = [...FLAGS, "--max-old-space-size=256", "--no-addons", "--no-experimental-fetch"];
+
+/** One build at a time in this process; others wait for it. */
+const building = new Map<string, Promise<void>>();
+
+/** The program of a session. Builds its image if there is none yet. Throws EnvironmentUnavailableError. */
+export async function prepareGuest(onProgress: (text: string) => void, wheels: string | null): Promise<GuestProgram> {
+  const { guest } = requireFolders();
+  const image = await buildImage(findPyodide(), onProgress);
+  return { node: process.execPath, flags: SESSION_FLAGS, boot: bootSource(guest), image, wheels };
+}
+
+/** The path of the image for this Pyodide and our code. Builds it if there is none, and removes those of other versions. */
+export async function buildImage(pyodide: string, onProgress: (text: string) => void, again = false): Promise<string> {
+  const { guest, python } = requireFolders();
+  const folder = wasmFolder();
+  const name = `image-${PYODIDE_VERSION}-${hashOf([guest, join(python, "worker")])}`;
+  const path = join(folder, name);
+  if (existsSync(path) && !again) return path;
+  let build = building.get(path);
+  if (build === undefined) {
+    onProgress("Preparing Python for WebAssembly");
+    build = make({ pyodide, guest, python, path }).finally(() => building.delete(path));
+    building.set(path, build);
+  }
+  await build;
+  for (const other of readdirSync(folder)) {
+    if (other.startsWith("image-") && other !== name) rmSync(join(folder, other), { force: true });
+  }
+  return path;
+}
+
+async function make(from: { pyodide: string; guest: string; python: string; path: string }): Promise<void> {
+  const script = [join(from.guest, "build.cjs"), from.pyodide, from.python, from.path];
+  try {
+    await run(process.execPath, [...FLAGS, ...script], { env: {}, timeout: BUILD_LIMIT_MS, killSignal: "SIGKILL" });
+  } catch (error) {
+    const { stderr = "" } = error as { readonly stderr?: string };
+    const last = stderr.trim().split("\n").at(-1)?.slice(0, MAX_CHARACTERS) ?? "";
+    const why = `the memory snapshot of Python could not be made: ${last || "it did not answer in time"}`;
+    throw unavailable(why, "Install it again with: rlm env add wasm --force");
+  }
+}
+
+function requireFolders(): { readonly guest: string; readonly python: string } {
+  const [guest, python] = [guestFolder(), pythonFolder()];
+  if (guest === undefined || python === undefined) throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
+  return { guest, python };
+}
+
+/** Without comments: it is an argument of a process. */
+function bootSource(guest: string): string {
+  return readFileSync(join(guest, "boot.cjs"), "utf8").replaceAll(/^\/\/.*\n/gm, "");
+}
+
+function hashOf(folders: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const folder of folders) {
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /\.(?:c?js|py)$/.test(name),
+    );
+    for (const name of files.toSorted()) hash.update(`${name}\0`).update(readFileSync(join(folder, name)));
+  }
+  return hash.digest("hex").slice(0, 16);
+}

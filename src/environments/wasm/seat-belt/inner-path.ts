@@ -1,0 +1,81 @@
+// Resolves paths below a folder without leaving it, while code of the session renames and links files there.
+//
+// Each step opens one folder in an open one. No link is followed: a path that has one is refused. On Linux an open folder is addressed by its
+// descriptor, so that renaming one meanwhile changes nothing. Elsewhere there is a moment in which a folder can be replaced.
+
+import { closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const MAX_DEPTH = 256;
+
+/** The path leads out of the folder, or over a link. */
+export class OutsideFolder extends Error {}
+
+/** A name in an open folder. `path` is relative to the root, and empty for the root itself. */
+export interface InnerPath {
+  /** How to address it. Not for APIs that follow links. */
+  readonly at: string;
+  readonly path: string;
+  /** Must be called once. */
+  close(): void;
+}
+
+/** `make`: creates missing parent folders. */
+export function openInner(root: string, path: string, { make = false } = {}): InnerPath {
+  const parts = normalise(path);
+  const opened = [openFolder(root)];
+  const close = (): void => {
+    for (const { fd } of opened.splice(0)) closeSync(fd);
+  };
+  try {
+    const name = parts.pop();
+    for (const part of parts) opened.push(enter(opened.at(-1), part, make));
+    return {
+      at: inside(opened.at(-1), name ?? "."),
+      path: [...parts, ...(name === undefined ? [] : [name])].join("/"),
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+interface OpenFolder {
+  readonly fd: number;
+  readonly path: string;
+}
+
+function openFolder(path: string): OpenFolder {
+  return { fd: openSync(path, FOLDER), path };
+}
+
+function enter(folder: OpenFolder | undefined, name: string, make: boolean): OpenFolder {
+  const path = inside(folder, name);
+  try {
+    return openFolder(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ELOOP") throw new OutsideFolder("it leads over a link");
+    if (code !== "ENOENT" || !make) throw error;
+    mkdirSync(path, 0o755);
+    return openFolder(path);
+  }
+}
+
+function inside(folder: OpenFolder | undefined, name: string): string {
+  if (folder === undefined) throw new OutsideFolder("it leads out of the working directory");
+  return process.platform === "linux" ? `/proc/self/fd/${folder.fd}/${name}` : join(folder.path, name);
+}
+
+function normalise(path: string): string[] {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.pop() === undefined) throw new OutsideFolder("it leads out of the working directory");
+  }
+  if (parts.length > MAX_DEPTH) throw new OutsideFolder("it is too deep");
+  return parts;
+}

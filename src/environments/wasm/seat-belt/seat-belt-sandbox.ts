@@ -1,0 +1,161 @@
+// A session behind Node's permission model alone: a folder of the machine, and one process at a time.
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, lstatSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { WorkerLostError } from "../../../errors.ts";
+import { deferred } from "../../../util/async/deferred.ts";
+import { waitFor } from "../../../util/async/wait-for.ts";
+import type { Mount } from "../../../api/local.ts";
+import type { Job, Sandbox, SandboxLimits, SandboxUsage } from "../../environment.ts";
+import type { GuestProgram } from "../../local/fork-server.ts";
+import { SeatBeltJob } from "./seat-belt-job.ts";
+import { SeatBeltWorker } from "./seat-belt-worker.ts";
+
+const START_LIMIT_MS = 60_000;
+const RESTART_LIMIT_MS = 20_000;
+const PAGE_BYTES = 65_536;
+const MIB = 2 ** 20;
+const OWN_BYTES = 192 * MIB;
+const LEAST_BYTES = 64 * MIB;
+
+export interface SeatBeltOptions {
+  readonly guest: GuestProgram;
+  /** A descriptor of the image. */
+  readonly image: number;
+  readonly mounts: readonly Mount[];
+  readonly limits: SandboxLimits;
+}
+
+export class SeatBeltSandbox implements Sandbox {
+  readonly folder: string;
+  readonly #top: string;
+  readonly #options: SeatBeltOptions;
+  readonly #jobs = new Set<SeatBeltJob>();
+  readonly #closed = deferred();
+  #worker: SeatBeltWorker;
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: SeatBeltOptions) {
+    this.#options = options;
+    this.#top = realpathSync(mkdtempSync(join(tmpdir(), "rlm-wasm-")));
+    this.folder = join(this.#top, "work");
+    mkdirSync(this.folder);
+    mkdirSync(join(this.#top, "tmp"));
+    this.#worker = this.#start();
+  }
+
+  /** Resolves when its worker is ready. */
+  static async open(options: SeatBeltOptions): Promise<SeatBeltSandbox> {
+    const sandbox = new SeatBeltSandbox(options);
+    if (await started(sandbox.#worker, START_LIMIT_MS)) return sandbox;
+    await sandbox.close();
+    throw new WorkerLostError(`Cannot start a worker: ${sandbox.#worker.complaint}`);
+  }
+
+  /** Resolves when it is closed. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  get worker(): SeatBeltWorker {
+    return this.#worker;
+  }
+
+  async restart(_from?: undefined, limitMs = RESTART_LIMIT_MS): Promise<SeatBeltWorker> {
+    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
+    const old = this.#worker;
+    old.kill("closed");
+    await waitFor(old.gone, limitMs);
+    const worker = this.#start();
+    if (!(await started(worker, limitMs))) throw new WorkerLostError(`Cannot start a worker: ${worker.complaint}`);
+    this.#worker = worker;
+    return worker;
+  }
+
+  async startJob(): Promise<Job> {
+    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
+    const job = new SeatBeltJob(this.folder);
+    this.#jobs.add(job);
+    void job.ended.then(() => this.#jobs.delete(job));
+    return job;
+  }
+
+  async usage(): Promise<SandboxUsage | null> {
+    const { pid } = this.#worker;
+    if (this.#closing !== undefined || pid === undefined) return null;
+    return { memoryBytes: memoryOf(pid) ?? 0, diskBytes: sizeOf(this.#top) };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const job of this.#jobs) job.close();
+    this.#worker.endWithSandbox();
+    await this.#worker.gone;
+    rmSync(this.#top, { recursive: true, force: true, maxRetries: 3 });
+    this.#closed.resolve();
+  }
+
+  #start(): SeatBeltWorker {
+    const { guest, image, mounts, limits } = this.#options;
+    const temporary = join(this.#top, "tmp");
+    const own = [this.#top];
+    const readable = [...own, ...mounts.map(({ path }) => path), ...(guest.wheels === null ? [] : [guest.wheels])];
+    const writable = [...own, ...mounts.filter(({ mode }) => mode === "rw").map(({ path }) => path)];
+    const pages = Math.min(65_536, Math.floor(Math.max(limits.memoryBytes - OWN_BYTES, LEAST_BYTES) / PAGE_BYTES));
+    const settings = {
+      ...{ commands: 3, aside: 4, events: 5, image: 6, interrupts: 7, isSeatBelt: true },
+      ...{ folder: this.folder, temporary, mounts: mounts.map(({ path }) => path), wheels: guest.wheels },
+      env: { HOME: this.folder, TMPDIR: temporary, USER: "user", LANG: "C.UTF-8" },
+    };
+    const flags = [...guest.flags, `--wasm-max-mem-pages=${pages}`, ...permissions(readable, writable)];
+    return new SeatBeltWorker({
+      executable: guest.node,
+      arguments: [...flags, "-e", guest.boot, "--", JSON.stringify(settings)],
+      image,
+      cwd: this.folder,
+      memoryBytes: limits.memoryBytes,
+      memoryOf,
+    });
+  }
+}
+
+/** Only these folders can be used. No process can be started, and no addon loaded. Threads must be allowed: one reads the pipes. */
+function permissions(readable: readonly string[], writable: readonly string[]): readonly string[] {
+  const model = process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
+  const rules = (flag: string, paths: readonly string[]): string[] => {
+    const outer = paths.filter((path) => !paths.some((other) => path.startsWith(`${other}/`))); // Node 20 fails with nested ones
+    return [...new Set(outer)].map((path) => `${flag}=${path}`); // a folder stands for all that is in it
+  };
+  return [model, "--allow-worker", ...rules("--allow-fs-read", readable), ...rules("--allow-fs-write", writable)];
+}
+
+async function started(worker: SeatBeltWorker, limitMs: number): Promise<boolean> {
+  return (await waitFor(worker.ready, limitMs)) && (await worker.ready);
+}
+
+/** Null where the system does not tell. */
+function memoryOf(pid: number): number | null {
+  try {
+    const pages = Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ")[1]);
+    return pages * 4096;
+  } catch {
+    return null;
+  }
+}
+
+function sizeOf(folder: string): number {
+  let total = 0;
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    try {
+      total += lstatSync(join(folder, name)).size;
+    } catch {
+      // it was removed meanwhile
+    }
+  }
+  return total;
+}

@@ -1,0 +1,135 @@
+// The `wasm` environment: Python compiled to WebAssembly, one Node process for each session, inside the strongest tier of `local`.
+//
+// WebAssembly is no wall by itself: code that breaks out of Python has the rights of its process. So the process is confined as every
+// other worker is, by the same fork server. Nothing is downloaded here; `rlm env add wasm` does that.
+
+import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { Capabilities } from "../../protocol/capabilities.ts";
+import type {
+  Environment,
+  EnvironmentOptions,
+  EnvironmentReport,
+  SandboxOptions,
+  StrongerTier,
+} from "../environment.ts";
+import type { GuestProgram } from "../local/fork-server.ts";
+import { LocalEnvironment } from "../local/local.ts";
+import { prepareGuest } from "./guest-image.ts";
+import { unavailable } from "./pyodide.ts";
+import { SEAT_BELT, SeatBelt } from "./seat-belt/seat-belt.ts";
+import { WasmSandbox } from "./wasm-sandbox.ts";
+
+const CAPABILITIES: Capabilities = {
+  fork: false,
+  checkpoint: false,
+  shell: false,
+  network: "none",
+  packages: "wheels",
+  languages: ["python"],
+};
+
+export class WasmEnvironment implements Environment {
+  readonly name = "wasm";
+  readonly capabilities = CAPABILITIES;
+  readonly #options: EnvironmentOptions;
+  #inner: Promise<Environment> | undefined;
+  #live: Environment | undefined;
+  #closed = false;
+
+  constructor(options: EnvironmentOptions) {
+    this.#options = options;
+  }
+
+  async warm(): Promise<void> {
+    await this.#named(async () => (await this.#start()).warm());
+  }
+
+  openSandbox(options: SandboxOptions): Promise<WasmSandbox> {
+    return this.#named(async () => new WasmSandbox(await (await this.#start()).openSandbox(this.#withWheels(options))));
+  }
+
+  refill(): void {
+    this.#live?.refill();
+  }
+
+  report(): EnvironmentReport {
+    const inner = this.#live?.report() ?? EMPTY_REPORT;
+    return { ...inner, name: this.name, capabilities: this.capabilities };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const inner = await this.#inner?.catch(() => undefined);
+    await inner?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #start(): Promise<Environment> {
+    if (this.#closed) throw unavailable("the runtime is closed", "Open another with openRuntime()");
+    this.#inner ??= this.#open().catch((error: unknown) => {
+      this.#inner = undefined;
+      throw error;
+    });
+    return this.#inner;
+  }
+
+  async #open(): Promise<Environment> {
+    const { wasm, onProgress = () => {}, poolOptions } = this.#options;
+    const guest = await prepareGuest(onProgress, wasm?.wheels ?? null);
+    const options = { ...this.#options, preload: [], poolOptions: this.#withWheels(poolOptions) };
+    const forced = process.env["RLM_SANDBOX_TIER"] === SEAT_BELT ? FORCED : undefined;
+    const stronger = forced ?? (await this.#startLocal(options, guest));
+    this.#live ??= new SeatBelt(options, guest, this.capabilities, stronger ?? FORCED);
+    return this.#live;
+  }
+
+  /** Why there is no tier; undefined if there is one. */
+  async #startLocal(options: EnvironmentOptions, guest: GuestProgram): Promise<StrongerTier | undefined> {
+    const local = new LocalEnvironment(options, undefined, guest);
+    try {
+      await local.start();
+      this.#live = local;
+      return undefined;
+    } catch (error) {
+      await local.close();
+      if (!(error instanceof EnvironmentUnavailableError)) throw error;
+      return { why: error.why, fix: error.fix };
+    }
+  }
+
+  /** The folder of wheels is a mount like any other, read-only. */
+  #withWheels(options: SandboxOptions): SandboxOptions {
+    const folder = this.#options.wasm?.wheels;
+    if (folder === undefined) return options;
+    return { ...options, mounts: [...options.mounts, { path: folder, mode: "ro", name: "" }] };
+  }
+
+  /** Errors of the tier are about this environment. */
+  async #named<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof EnvironmentUnavailableError) || error.environment === this.name) throw error;
+      throw unavailable(error.why, error.fix);
+    }
+  }
+}
+
+const FORCED: StrongerTier = { why: "RLM_SANDBOX_TIER asks for the seat belt", fix: "Unset RLM_SANDBOX_TIER" };
+
+const EMPTY_REPORT: Omit<EnvironmentReport, "name" | "capabilities"> = {
+  tier: null,
+  notStopped: [],
+  notMounted: [],
+  strongerTier: null,
+  python: null,
+  landlock: null,
+  cgroup: null,
+  preloaded: [],
+  user: null,
+  users: null,
+  waiting: 0,
+};

@@ -1,0 +1,48 @@
+// Pyodide for tests: `node scripts/setup.mjs test` puts it into the cache. Each file of tests has a data folder of its own, so it gets a
+// link to it. Nothing is downloaded here.
+
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { EnvironmentOptions } from "../../../src/environments/environment.ts";
+import { PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
+import { WasmEnvironment } from "../../../src/environments/wasm/wasm.ts";
+import type { Capabilities } from "../../../src/protocol/capabilities.ts";
+import { dataPath } from "../../../src/util/data-folder.ts";
+import { PLAIN } from "../../contracts/environment.ts";
+import { PYTHON } from "../../open.ts";
+
+export const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
+export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs test";
+/** The package as npm downloads it. */
+export const PACKAGE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}.tgz`);
+export const hasPackage = existsSync(PACKAGE);
+export const hasPyodide = existsSync(join(PYODIDE, "pyodide.asm.wasm"));
+
+export const WASM_CAPABILITIES: Capabilities = {
+  fork: false,
+  checkpoint: false,
+  shell: false,
+  network: "none",
+  packages: "wheels",
+  languages: ["python"],
+};
+
+/** As `rlm env add wasm` leaves it. */
+export function installWasm(): void {
+  const folder = dataPath("wasm");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const link = join(folder, `pyodide-${PYODIDE_VERSION}`);
+  if (!existsSync(link)) symlinkSync(PYODIDE, link);
+}
+
+export function openWasm(options: Partial<EnvironmentOptions> = {}): WasmEnvironment {
+  installWasm();
+  return new WasmEnvironment({
+    python: PYTHON,
+    preload: [],
+    poolSize: 0,
+    poolOptions: PLAIN,
+    onLessMemory: () => {},
+    ...options,
+  });
+}

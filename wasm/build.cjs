@@ -1,0 +1,88 @@
+// Makes the image of a guest from a folder of Pyodide and our Python code: `node FLAGS build.cjs PYODIDE PYTHON IMAGE`.
+//
+// Python is started once, imports the worker, and its memory is kept: a session starts from there. Only our own code runs here.
+"use strict";
+
+const { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } = require("node:fs");
+const { dirname, join } = require("node:path");
+const { writeImage } = require("./image.cjs");
+const { loadPython } = require("./python.cjs");
+
+const SOURCES = [
+  "image.cjs",
+  "main.cjs",
+  "python-thread.cjs",
+  "reading-thread.cjs",
+  "readers.cjs",
+  "session.cjs",
+  "python.cjs",
+  "devices.cjs",
+  "folders.cjs",
+];
+const BINARIES = ["pyodide.asm.wasm", "python_stdlib.zip"];
+/** Where our Python code is while the snapshot is made. No session has these files. */
+const WORKER = "/lib/rlm/worker";
+
+async function main([pyodide, python, target]) {
+  const temporary = mkdtempSync(join(dirname(target), "making-"));
+  try {
+    const parts = {
+      ...Object.fromEntries(SOURCES.map((name) => [name, readFileSync(join(__dirname, name))])),
+      ...Object.fromEntries(BINARIES.map((name) => [name, readFileSync(join(pyodide, name))])),
+      "info.json": Buffer.from(
+        JSON.stringify(JSON.parse(readFileSync(join(pyodide, "pyodide-lock.json"), "utf8")).info),
+      ),
+      "pyodide.mjs": toScript(readFileSync(join(pyodide, "pyodide.mjs"), "utf8"), "loadPyodide"),
+      "pyodide.asm.mjs": toScript(readFileSync(join(pyodide, "pyodide.asm.mjs"), "utf8"), "createModule"),
+    };
+    const image = { bytes: (name) => parts[name], text: (name) => parts[name].toString() };
+    parts.snapshot = await takeSnapshot(image, join(python, "worker"));
+    const path = join(temporary, "image");
+    writeImage(path, parts);
+    renameSync(path, target);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** A module as the body of a function that sets its export. */
+function toScript(source, name) {
+  const text = source
+    .replace(/export\s*\{\s*(\w+) as loadPyodide,[^}]*\};?/, "exported.loadPyodide=$1;")
+    .replace(/export default (\w+);?/, "exported.createModule=$1;")
+    .replace('const{createRequire}=await import("node:module");var require=createRequire(import.meta.url)', "")
+    .replaceAll(/\bimport\(/g, "importModule(")
+    .replaceAll("import.meta.url", '"file:///image/pyodide.asm.mjs"')
+    .replace(/\/\/# sourceMappingURL=.*/, "");
+  if (!text.includes(`exported.${name}=`))
+    throw new Error(`this version of Pyodide has no ${name} where it is expected`);
+  return Buffer.from(text);
+}
+
+async function takeSnapshot(image, folder) {
+  const python = await loadPython(image, { _makeSnapshot: true });
+  for (const { parentPath, path, name } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const source = parentPath ?? path;
+    if (!name.endsWith(".py")) continue;
+    const inside = WORKER + source.slice(folder.length);
+    python.FS.mkdirTree(inside);
+    python.FS.writeFile(`${inside}/${name}`, readFileSync(join(source, name)));
+  }
+  python.runPython(`
+import importlib.util, sys
+def load():
+    spec = importlib.util.spec_from_file_location("_rlm_worker", "${WORKER}/__init__.py", submodule_search_locations=["${WORKER}"])
+    package = sys.modules["_rlm_worker"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+load()
+from _rlm_worker.wasm import entry
+entry.prepare()
+globals().clear()
+`);
+  return Buffer.from(python.makeMemorySnapshot());
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  process.stderr.write(`${error?.stack ?? error}\n`);
+  process.exitCode = 1;
+});

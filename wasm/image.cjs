@@ -1,0 +1,48 @@
+// The image of a guest: one file with everything that its process needs, read from an open descriptor.
+//
+// So a sandbox shows no path of the host for it, and whoever may not open the file can still be given it. The layout: the length of the
+// index as 4 bytes, the index as JSON (name: [offset, length]), and the parts.
+"use strict";
+
+const fs = require("node:fs");
+
+exports.openImage = function openImage(fd) {
+  const length = read(fd, 0, 4).readUInt32LE(0);
+  const index = JSON.parse(read(fd, 4, length).toString());
+  const bytes = (name) => read(fd, 4 + length + index[name][0], index[name][1]);
+  return { bytes, text: (name) => bytes(name).toString() };
+};
+
+exports.writeImage = function writeImage(path, parts) {
+  const index = {};
+  let offset = 0;
+  for (const [name, content] of Object.entries(parts)) {
+    index[name] = [offset, content.length];
+    offset += content.length;
+  }
+  const head = Buffer.from(JSON.stringify(index));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  const fd = fs.openSync(path, "wx", 0o644);
+  try {
+    for (const part of [length, head, ...Object.values(parts)]) writeAll(fd, part);
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+};
+
+function read(fd, position, length) {
+  const buffer = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  while (at < length) {
+    const count = fs.readSync(fd, buffer, at, length - at, position + at);
+    if (count === 0) throw new Error("the image is incomplete");
+    at += count;
+  }
+  return buffer;
+}
+
+function writeAll(fd, part) {
+  for (let at = 0; at < part.length;) at += fs.writeSync(fd, part, at);
+}
