@@ -22,21 +22,26 @@ def _load(alias: str, folder: str) -> None:
     spec.loader.exec_module(module)
 
 
+def _meet_host(options: dict) -> None:
+    from _rlm_forkserver import pipes  # type: ignore[import-not-found]
+    from _rlm_forkserver.container import meeting  # type: ignore[import-not-found]
+
+    if "meeting" in options:
+        pipes.folder = meeting.meet(options["meeting"])
+        return
+    meeting.meet_by_streams(options["streams"])
+    pipes.folder = options["streams"]
+    options["host"] = os.getppid()
+
+
 def main() -> None:
     if sys.version_info < (3, 9):
         sys.exit("it is Python %d.%d" % sys.version_info[:2])
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
     options = json.loads(sys.argv[1])
-    if "meeting" in options:
-        from _rlm_forkserver import meeting  # type: ignore[import-not-found]
-
-        meeting.meet(options["meeting"])
-    elif "streams" in options:
-        from _rlm_forkserver import meeting  # type: ignore[import-not-found]
-
-        meeting.meet_by_streams(options["streams"])
-        options["host"] = os.getppid()
+    if "meeting" in options or "streams" in options:
+        _meet_host(options)
     if options["tier"] == "seatbelt":
         from _rlm_forkserver.seatbelt import supervisor  # type: ignore[import-not-found]
 

@@ -1,5 +1,5 @@
 // The link to a container whose engine shares no folder with this machine: everything goes over its attached streams, in frames
-// (python/forkserver/relay.py has the other side, and says what a frame is). All that arrives is hostile until parsed, and has a bound.
+// (python/forkserver/container/relay.py has the other side, and says what a frame is). All that arrives is hostile until parsed, and has a bound.
 
 import type { Socket } from "node:net";
 import { Readable, Writable } from "node:stream";

@@ -1,7 +1,6 @@
 // The Pyodide that this version is made for: where it is, and what its package must be.
 
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { compiledCodeFolder } from "../../util/data-folder.ts";
@@ -62,6 +61,8 @@ function findPeer(): string | undefined {
   const here = (import.meta as { readonly url?: string }).url;
   if (here === undefined) return undefined;
   try {
+    // Imported, it would end up in a chunk that browsers load, too.
+    const { createRequire } = process.getBuiltinModule("node:module");
     const folder = dirname(createRequire(here).resolve("pyodide/package.json"));
     return isPyodide(folder) ? folder : undefined;
   } catch {

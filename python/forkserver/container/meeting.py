@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import socket
 
-from . import libc, pipes, relay
+from .. import libc
+from . import relay
 
 
-def meet(folder: str) -> None:
-    """In a folder that both see."""
+def meet(folder: str) -> str:
+    """In a folder that both see. Returns that of the pipes."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect(f"{folder}/control")
-    _use(connection, f"{folder}/pipes")
+    _use(connection)
+    return f"{folder}/pipes"
 
 
 def meet_by_streams(folder: str) -> None:
@@ -24,11 +26,10 @@ def meet_by_streams(folder: str) -> None:
     libc.forbid_tracing()
     connection = relay.serve(folder)
     libc.prctl(libc.PR_SET_DUMPABLE, 1)
-    _use(connection, folder)
+    _use(connection)
 
 
-def _use(connection: socket.socket, folder: str) -> None:
+def _use(connection: socket.socket) -> None:
     for fd in (0, 1):
         os.dup2(connection.fileno(), fd)
     connection.close()
-    pipes.folder = folder
