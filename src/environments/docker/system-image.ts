@@ -46,7 +46,7 @@ export interface SystemImage {
   /** Instructions of a Dockerfile, to be applied by the import. */
   readonly changes: readonly string[];
   /** The archive, made anew by each call. Throws if a file has changed since. */
-  archive(): AsyncGenerator<Buffer>;
+  readonly archive: () => AsyncGenerator<Buffer>;
 }
 
 /** Finds out which files belong to it. Throws EnvironmentUnavailableError if there is no usable Python, or too much of it. */

@@ -51,7 +51,7 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000 }, 
     });
   });
 
-  test("limits memory and processes of containers", async ({ skip }) => {
+  test("limits memory and processes of containers", { tags: "stress" }, async ({ skip }) => {
     const info = (await engine.call("GET", "/info")) as { MemoryLimit: boolean; PidsLimit: boolean };
     if (!info.MemoryLimit || !info.PidsLimit) return skip("the cgroups memory and pids are not mounted");
     const { image } = await installDocker(images, { python: "/usr/bin/python3" });
