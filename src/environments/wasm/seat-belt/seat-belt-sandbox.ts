@@ -14,6 +14,8 @@ import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
 const START_LIMIT_MS = 60_000;
 const RESTART_LIMIT_MS = 20_000;
+/** As the worker opens them. */
+const DESCRIPTORS = { commands: 3, aside: 4, events: 5, image: 6, interrupts: 7 };
 const PAGE_BYTES = 65_536;
 const MIB = 2 ** 20;
 const OWN_BYTES = 192 * MIB;
@@ -108,8 +110,12 @@ export class SeatBeltSandbox implements Sandbox {
     const writable = [...own, ...mounts.filter(({ mode }) => mode === "rw").map(({ path }) => path)];
     const pages = Math.min(65_536, Math.floor(Math.max(limits.memoryBytes - OWN_BYTES, LEAST_BYTES) / PAGE_BYTES));
     const settings = {
-      ...{ commands: 3, aside: 4, events: 5, image: 6, interrupts: 7, isSeatBelt: true },
-      ...{ folder: this.folder, temporary, mounts: mounts.map(({ path }) => path), wheels: guest.wheels },
+      ...DESCRIPTORS,
+      isSeatBelt: true,
+      folder: this.folder,
+      temporary,
+      mounts: mounts.map(({ path }) => path),
+      wheels: guest.wheels,
       env: { HOME: this.folder, TMPDIR: temporary, USER: "user", LANG: "C.UTF-8" },
     };
     const flags = [...guest.flags, `--wasm-max-mem-pages=${pages}`, ...permissions(readable, writable)];
