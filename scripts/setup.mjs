@@ -38,6 +38,8 @@ const TESTED_PROGRAMS = {
   "/usr/bin/ps": "procps",
   "/usr/bin/tmux": "tmux",
 };
+/** For a private Docker engine, where this machine can have one: about 280 MB. On others the package would only start a service. */
+const ENGINE_PROGRAMS = { dockerd: "docker.io", "docker-registry": "docker-registry" };
 const stamps = join("node_modules", ".cache", "rlm");
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -131,8 +133,17 @@ function missingDebianPackages() {
       if (existsSync(path)) continue;
       missing.push({ name, why: `tests with ${path} are skipped without it`, necessity: false });
     }
+    for (const [program, name] of Object.entries(ENGINE_PROGRAMS)) {
+      if (succeeds(program, ["--version"]) || !canHaveEngine()) continue;
+      missing.push({ name, why: `tests with ${program} are skipped without it`, necessity: false });
+    }
   }
   return missing;
+}
+
+/** 75: no installation would help. */
+function canHaveEngine() {
+  return spawnSync(process.execPath, ["scripts/docker-engine.mjs", "check"], { stdio: "ignore" }).status !== 75;
 }
 
 /** The modules that an interpreter lacks, and "3.9" if it is too old; undefined if it does not start. */

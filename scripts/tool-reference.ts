@@ -14,7 +14,7 @@ const HEADINGS: Readonly<Record<ToolGroup, string>> = {
 
 export function toToolReference(): string {
   const instructions = toInstructions({
-    capabilities: { shell: true, network: "none" },
+    capabilities: { fork: true, shell: true, network: "none" },
     tools: ALL_TOOLS.map(({ listing }) => listing.name),
     hasFiles: true,
     isShared: false,

@@ -1,7 +1,7 @@
 """Starts the fork server: `python3 -I forkserver/__main__.py OPTIONS`. OPTIONS is JSON: {"tier": name, "preload": [...],
 "host": pid, "home": folder, "uid"?: n, "users"?: [first, last], "landlock"?: n}. `uid` is the user to become if this is root; `users`
 are ids for sandboxes; `landlock` is the newest version of Landlock to use. `sandboxExec`, on macOS, is the command that confines a
-process.
+process. In a container, `meeting` is a folder that the host sees, too, or `streams` one for pipes that only the container sees: see meeting.py.
 
 Both packages are loaded under private names, so that `import worker` in user code finds the user's own module.
 """
@@ -28,6 +28,15 @@ def main() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
     options = json.loads(sys.argv[1])
+    if "meeting" in options:
+        from _rlm_forkserver import meeting  # type: ignore[import-not-found]
+
+        meeting.meet(options["meeting"])
+    elif "streams" in options:
+        from _rlm_forkserver import meeting  # type: ignore[import-not-found]
+
+        meeting.meet_by_streams(options["streams"])
+        options["host"] = os.getppid()
     if options["tier"] == "seatbelt":
         from _rlm_forkserver.seatbelt import supervisor  # type: ignore[import-not-found]
 
@@ -35,7 +44,7 @@ def main() -> None:
     gc.disable()  # hardly anything that is loaded now is garbage
     _load("_rlm_worker", os.path.join(os.path.dirname(here), "worker"))
     from _rlm_forkserver import server  # type: ignore[import-not-found]
-    from _rlm_forkserver.guest import unpack  # type: ignore[import-not-found]
+    from _rlm_forkserver.processes.guest import unpack  # type: ignore[import-not-found]
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
     sys.pycache_prefix = None  # it was for our own files; other modules have their compiled form beside them

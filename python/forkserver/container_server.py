@@ -36,6 +36,8 @@ class _Cleaning:
 class ContainerServer(Server):
     _standing: Standing  # type: ignore[assignment]
     _plan: plans.Plan  # type: ignore[assignment]
+    # Folders that every sandbox may use: those of a container that has one.
+    _shared: tuple[str, ...] = ()
 
     def __init__(self, worker_main: init.WorkerMain, standing: Standing, home: str, tier: str,
                  most_landlock: int | None = None) -> None:
@@ -45,7 +47,7 @@ class ContainerServer(Server):
         super().__init__(worker_main, standing, home, tier, most_landlock)  # type: ignore[arg-type]
 
     def _make_plan(self, home: str) -> plans.Plan:  # type: ignore[override]
-        return plans.system_plan(self._landlock, home)
+        return replace(plans.system_plan(self._landlock, home), pipes=pipes.folder, shared=self._shared)
 
     def _open(self, number: int, order: dict) -> None:
         requested = order["limits"]
@@ -76,7 +78,8 @@ class ContainerServer(Server):
             stage = "fork"
             pid = os.fork()
         except Exception as error:
-            close_all(ours + theirs)
+            close_all(theirs)
+            pipes.close(ours)
             for end in ends:
                 end.close()
             if user is not None and user.is_own:

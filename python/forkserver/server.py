@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from . import init, libc, pipes, preloading, wakeup
 from .descriptors import close_all
-from .guest import Guest
+from .processes.guest import Guest
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import as_root, landlock, limits, namespaces
@@ -150,7 +150,7 @@ class Server:
         if op == "taken":
             taken = [fd for fd in sandbox.untaken if fd in order["fds"]]
             sandbox.untaken = [fd for fd in sandbox.untaken if fd not in taken]
-            close_all(taken)
+            pipes.close(taken)
         elif op == "close":
             self._kill(sandbox)
         elif op == "worker" or (op == "clone" and not order["frozen"]):
@@ -257,7 +257,7 @@ class Server:
         try:
             sandbox.outbox.send(order, theirs)
         except OSError:
-            close_all(ours)
+            pipes.close(ours)
             raise
         sandbox.untaken += ours
         owner = next(name for name in ("job", "program", "branch") if name in order)
@@ -314,7 +314,7 @@ class Server:
             del self._sandboxes[number], self._by_fd[sandbox.socket.fileno()]
             sandbox.socket.close()
             sandbox.outbox.close()
-            close_all(sandbox.untaken)
+            pipes.close(sandbox.untaken)
             self._end(number, sandbox)
 
     def _end(self, number: int, sandbox: Sandbox) -> None:
@@ -359,6 +359,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     try:
         if options["tier"] == "C":
             from .container_server import ContainerServer
+            ContainerServer._shared = tuple(options.get("shared", ()))
             kind: type[Server] = ContainerServer
             from .container import keeper  # here, because every process of a sandbox has what this one has loaded
             parent = os.getpid()  # this process becomes the keeper

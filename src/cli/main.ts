@@ -9,6 +9,7 @@ import { addBench } from "./bench/commands.ts";
 import { addCompletion } from "./completion/commands.ts";
 import { addConfig } from "./config/commands.ts";
 import { addDoctor } from "./doctor/commands.ts";
+import { addEnv } from "./env/commands.ts";
 import { addExec, addRepl } from "./exec/commands.ts";
 import { EXIT, fromError } from "./exit-code.ts";
 import { addHelp, addVersion } from "./help/commands.ts";
@@ -34,6 +35,7 @@ const COMMANDS: readonly ((program: Command) => void)[] = [
   addLogs,
   addMCP,
   addConfig,
+  addEnv,
   addDoctor,
   addBench,
   addCompletion,
@@ -105,6 +107,7 @@ Examples:
   rlm logs                     the runs so far
   rlm mcp install cursor       add that server to an MCP client
   rlm config show              every setting, and where it comes from
+  rlm env add docker           get an image for --env docker
   rlm doctor                   check this machine
   rlm bench                    measure its speed
 

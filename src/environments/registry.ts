@@ -1,5 +1,6 @@
 // The environments that exist, by name. To add one, add its entry here and run the contract suite against it.
 
+import type { DockerOptions } from "../api/local.ts";
 import { EnvironmentUnavailableError } from "../errors.ts";
 import { didYouMean } from "../util/text/did-you-mean.ts";
 import type { Environment, EnvironmentOptions } from "./environment.ts";
@@ -13,12 +14,41 @@ const REGISTRY = {
     const { LocalEnvironment } = await import("./local/local.ts");
     return (options) => new LocalEnvironment(options);
   },
-  docker: null,
+  docker: async (): Promise<CreateEnvironment> => {
+    const { DockerEnvironment } = await import("./docker/docker.ts");
+    return (options) => new DockerEnvironment(options);
+  },
   wasm: async (): Promise<CreateEnvironment> => {
     const { WasmEnvironment } = await import("./wasm/wasm.ts");
     return (options) => new WasmEnvironment(options);
   },
 };
+
+/** What `rlm env add` does, by environment. Null: it needs nothing. */
+const INSTALLERS: Readonly<Record<keyof typeof REGISTRY, (() => Promise<InstallEnvironment>) | null>> = {
+  local: null,
+  docker: async () => (await import("./docker/add-docker.ts")).addDocker,
+  wasm: async () => (await import("./wasm/install.ts")).installWasm,
+};
+
+export interface InstallOptions {
+  readonly docker?: DockerOptions | undefined;
+  /** An interpreter to make an image from. */
+  readonly python?: string | undefined;
+  readonly onProgress?: (text: string) => void;
+}
+
+/** Returns what was done, for people: sentences without a full stop. */
+export type InstallEnvironment = (options: InstallOptions) => Promise<readonly string[]>;
+
+/** Gets what an environment needs on this machine. Undefined: it needs nothing. Throws EnvironmentUnavailableError. */
+export async function installEnvironment(
+  name: EnvironmentName,
+  options: InstallOptions,
+): Promise<readonly string[] | undefined> {
+  const load = INSTALLERS[name];
+  return load === null ? undefined : (await load())(options);
+}
 
 export type EnvironmentName = keyof typeof REGISTRY;
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, vi } from "vitest";
 import { contractScript, createScriptedBackend } from "../../src/testing/index.ts";
 import { makeDataFolder } from "../make-data-folder.ts";
 
-const MAX_WAITING = 8;
+export const MAX_WAITING = 8;
 export const SHARED = { capabilities: { fork: true, checkpoint: true, shell: true }, maxWaiting: MAX_WAITING };
 
 /** Makes a data folder for the tests of a file. Returns the options of a runtime there, on this machine or behind a server. */

@@ -1,24 +1,14 @@
 // Sessions and tasks on an environment that lacks capabilities.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Environments } from "../../src/environments/environments.ts";
-import { Runtime } from "../../src/runtime.ts";
-import { toEnvironmentOptions, toRuntimeSettings } from "../../src/runtime-options.ts";
+import type { Runtime } from "../../src/runtime.ts";
 import { renderError } from "../../src/server/mcp/render/error.ts";
 import { toProblem } from "../../src/server/net/problem.ts";
-import { Sessions } from "../../src/session/sessions.ts";
 import { describeEnvironment } from "../contracts/environment.ts";
-import { PYTHON, valueOf } from "../open.ts";
-import { LIMITED, LimitedEnvironment } from "./limited.ts";
+import { valueOf } from "../open.ts";
+import { LIMITED, LimitedEnvironment, openLimitedRuntime } from "./limited.ts";
 
 describeEnvironment("limited", { open: () => new LimitedEnvironment(), capabilities: LIMITED });
-
-function openLimitedRuntime(): Runtime {
-  const settings = toRuntimeSettings({ python: PYTHON, preload: [], poolSize: 0 });
-  const options = toEnvironmentOptions(settings, { onLessMemory: () => {} });
-  const environments = new Environments((given) => new LimitedEnvironment(given), options);
-  return new Runtime(settings, new Sessions(10, Number.MAX_SAFE_INTEGER, "short"), environments);
-}
 
 describe("a session on an environment without fork, checkpoint and shell", () => {
   let runtime: Runtime;

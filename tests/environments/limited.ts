@@ -11,9 +11,22 @@ import type {
   SandboxUsage,
   Worker,
 } from "../../src/environments/environment.ts";
+import { Environments } from "../../src/environments/environments.ts";
+import { Runtime } from "../../src/runtime.ts";
+import { toEnvironmentOptions, toRuntimeSettings } from "../../src/runtime-options.ts";
+import { Sessions } from "../../src/session/sessions.ts";
+import { PYTHON } from "../open.ts";
 import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
 
 export const LIMITED: Capabilities = { ...LOCAL_CAPABILITIES, fork: false, checkpoint: false, shell: false };
+
+/** A runtime whose sessions run in it. */
+export function openLimitedRuntime(): Runtime {
+  const settings = toRuntimeSettings({ python: PYTHON, preload: [], poolSize: 0 });
+  const options = toEnvironmentOptions(settings, { onLessMemory: () => {} });
+  const environments = new Environments((given) => new LimitedEnvironment(given), options);
+  return new Runtime(settings, new Sessions(10, Number.MAX_SAFE_INTEGER, "short"), environments);
+}
 
 export class LimitedEnvironment implements Environment {
   readonly name = "limited";

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Family } from "../../src/environments/local/family.ts";
 import type { ForkServer } from "../../src/environments/local/fork-server.ts";
 import { LocalWorker } from "../../src/environments/local/local-worker.ts";
+import { toPipes } from "../../src/environments/local/pipes.ts";
 
 const LIMITS = { memoryBytes: 2 ** 20, diskBytes: 2 ** 20, processes: 1, openFiles: 64, branches: 1 };
 
@@ -48,7 +49,7 @@ test("a worker whose pipes are gone leaves no descriptor open", () => {
 class SilentServer {
   readonly orders: string[] = [];
   readonly profileFor = (): undefined => undefined;
-  readonly hello = { pid: process.pid };
+  readonly pipes = toPipes({ pid: process.pid });
   readonly endReason = "it does not answer";
 
   register(): number {

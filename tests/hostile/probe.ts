@@ -136,6 +136,10 @@ async function samplePeak(running: Promise<unknown>): Promise<number> {
 }
 
 function judgeExpectation(probe: Probe, { result, text }: Seen): string[] {
+  // Those for Pyodide have no prelude that reports a denial: they raise.
+  if (probe.expected === "denied" && probe.language === "pyodide" && result.status !== "error") {
+    return [`expected an exception, the value is: ${text}`];
+  }
   if (probe.expected === "denied" && probe.language === "python" && !text.startsWith("DENIED")) {
     return [`expected DENIED, the value is: ${text}`];
   }
@@ -223,7 +227,7 @@ async function judgeSurroundings(check: Check, { runtime, sibling }: Stage, sess
 }
 
 function toPython({ language }: Probe, code: string): string {
-  if (language === "python") return code;
+  if (language !== "shell") return code;
   const command = JSON.stringify(code);
   return `_r = subprocess.run(["/bin/bash", "-c", ${command}], capture_output=True, text=True); print(_r.stdout + _r.stderr)`;
 }

@@ -17,7 +17,9 @@ export interface OpenStage extends Stage, AsyncDisposable {
 export async function openStage(options: RuntimeOptions = {}): Promise<OpenStage> {
   const canaries = await openCanaries();
   const limits = { memoryBytes: 1024 * MIB, diskBytes: 128 * MIB };
-  const runtime = await openRuntime({ python, preload: [], idleTimeoutMs: null, ...options, limits });
+  // Other environments have their own.
+  const interpreter = (options.environment ?? "local") === "local" ? { python } : {};
+  const runtime = await openRuntime({ ...interpreter, preload: [], idleTimeoutMs: null, ...options, limits });
   const sibling = await runtime.openSession({ id: "sibling" });
   await sibling.execute("mark = 'untouched'").result;
   return {

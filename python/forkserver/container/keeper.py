@@ -59,6 +59,7 @@ def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Stan
 def _keep(fork_server: int, base: scratch.Base, own: list[range], cgroups: Parent | None) -> None:
     """Never returns."""
     try:
+        libc.forbid_tracing()
         os.closerange(0, 2)  # the host sees that the fork server ends
         while fork_server > 0:
             pid = os.waitpid(-1, os.WNOHANG)[0]

@@ -48,6 +48,9 @@ class Plan:
     landlock: int
     # System call filters for a sandbox with a user of its own, and for one whose init decides on calls of its members.
     filters: tuple[bytes, bytes]
+    # The folder in which pipes have names, if they have, and other folders that every sandbox may use.
+    pipes: str | None = None
+    shared: tuple[str, ...] = ()
     # The following differ for each sandbox.
     user: User = User(-1, -1, False)
     mounts: tuple[Mount, ...] = ()
@@ -148,10 +151,12 @@ class Plan:
 
     def _restrict(self, opened: list[int]) -> None:
         readable = [*(os.fsencode(path) for path in self.system), b"/proc"]
-        writable = [os.fsencode(self.scratch.folder)]
+        writable = [os.fsencode(path) for path in (self.scratch.folder, *self.shared)]
         for fd, mount in zip(opened, self.mounts):
             (writable if mount.write else readable).append(b"/proc/self/fd/%d" % fd)
         devices = [b"/dev/" + name.encode() for name in _WRITABLE_DEVICES]
+        if self.pipes is not None:
+            devices.append(os.fsencode(self.pipes))  # code reopens its streams as /dev/stdout
         readable += [b"/dev/" + name.encode() for name in _DEVICES]
         landlock.restrict(self.landlock, writable, devices, readable, map(os.fsencode, self.listed))
         for fd in opened:

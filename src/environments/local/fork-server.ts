@@ -17,6 +17,7 @@ import { AS_ANOTHER_USER, containerLine, isInContainer } from "../linux-advice.t
 import { toProcessEvent, type Hello, type Refusal, type ServerEvent } from "./fork-server-messages.ts";
 import type { ProcessEvent } from "../environment.ts";
 import type { PreparedMount } from "../mounts.ts";
+import { toPipes, type Pipes } from "./pipes.ts";
 import { SANDBOX_EXEC, seatbeltProfile } from "./seatbelt.ts";
 import { pythonFolder } from "../python-folder.ts";
 import {
@@ -62,6 +63,8 @@ const IMAGE_FD = 3;
 /** What the fork server says of root without capabilities. */
 const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
+/** Characters of an event of a fork server that is not trusted. */
+const MAX_LINE = 256 * 1024;
 /** In tiers C and seatbelt it removes the files of its sandboxes, one by one. */
 const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = {
   A: 2_000,
@@ -77,7 +80,7 @@ const RESERVED_UID = 64001;
 const PROGRAMS = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /** The environment variables of every session, besides what the init adds. The host's are not passed on. */
-const CLEAN_ENVIRONMENT = {
+export const CLEAN_ENVIRONMENT = {
   HOME: "/work",
   USER: "user",
   LOGNAME: "user",
@@ -90,76 +93,105 @@ const CLEAN_ENVIRONMENT = {
   MPLBACKEND: "agg",
 };
 
+/** What carries lines to a fork server and back, and ends it. It does not keep the host alive. */
+export interface ServerLink {
+  /** The host's ends of the pipes that the fork server makes. */
+  readonly pipes: (hello: Hello) => Pipes;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<ServerEnd>;
+  /** The first call also delivers what came before. */
+  onData: (deliver: (chunk: Buffer) => void) => void;
+  write: (line: string) => void;
+  /** Nothing more is written: the fork server ends. */
+  end: () => void;
+  kill: () => void;
+  /** Check messages that are hostile until parsed. Undefined: it is not one. Default: all are trusted. */
+  readonly check?: {
+    readonly first: (message: unknown) => Hello | Refusal | undefined;
+    readonly event: (message: unknown) => ServerEvent | undefined;
+  };
+}
+
+export interface ServerEnd {
+  /** What it said last. */
+  readonly why?: string | undefined;
+  readonly facts: ProcessEvent["facts"];
+}
+
+export interface LinkOptions {
+  readonly tier: Tier;
+  /** What to throw when it ends before its first message. */
+  readonly failed: (why: string) => Error;
+  /** What to throw when it says that the range of users cannot be used. */
+  readonly refused: (why: string) => Error;
+}
+
 export class ForkServer {
   readonly hello: Hello;
   readonly tier: Tier;
-  readonly #process: ServerProcess;
+  /** The host's ends of its pipes. */
+  readonly pipes: Pipes;
+  readonly #link: ServerLink;
   readonly #listeners = new Map<number, (event: ServerEvent) => void>();
   #nextSandbox = 1;
   #ended: Promise<void>;
   #alive = true;
   #retired = false;
-  readonly #lastError: () => string | undefined;
+  #lastError: string | undefined;
   /** Called when free memory of the machine has dropped notably. */
   onLessMemory: () => void = () => {};
   /** Called with the processes of its sandboxes, and with its own end. */
   onProcess: (event: ProcessEvent) => void = () => {};
 
-  private constructor(
-    { tier }: ForkServerOptions,
-    process: ServerProcess,
-    hello: Hello,
-    lines: LineSplitter,
-    lastError: () => string | undefined,
-  ) {
-    this.#process = process;
+  private constructor(tier: Tier, link: ServerLink, hello: Hello, lines: LineSplitter) {
+    this.#link = link;
     this.hello = hello;
     this.tier = tier;
-    this.#lastError = lastError;
+    this.pipes = link.pipes(hello);
+    const check = link.check?.event ?? ((event) => event as ServerEvent | undefined);
     lines.onLine = (line) => {
-      const event = parse(line);
-      if (event === undefined) process.kill("SIGKILL");
-      else this.#handle(event as ServerEvent);
+      const event = check(parse(line));
+      if (event === undefined) link.kill();
+      else if (this.#alive) this.#handle(event);
     };
-    this.#ended = new Promise((resolve) => {
-      process.once("exit", (code, signal) => {
-        this.#alive = false;
-        this.onProcess({ type: "end", kind: "fork-server", id: String(hello.pid), facts: { code, signal } });
-        for (const [sandbox, listener] of this.#listeners) listener({ event: "closed", sandbox });
-        this.#listeners.clear();
-        resolve();
-      });
-    });
+    this.#ended = link.ended.then((end) => this.#end(end));
   }
 
-  /** Kills the process and rejects when `stop` is aborted, or after a minute. */
-  static async start(options: ForkServerOptions, stop: AbortSignal): Promise<ForkServer> {
+  /** Starts one as a child. Kills the process and rejects when `stop` is aborted, or after a minute. */
+  static start(options: ForkServerOptions, stop: AbortSignal): Promise<ForkServer> {
     stop.throwIfAborted();
-    const process = spawnServer(options);
+    const { tier, executable, users } = options;
+    const failed = (why: string): Error => startFailure(executable, why);
+    return ForkServer.connect(spawnServer(options), { tier, failed, refused: (why) => refusedRange(users, why) }, stop);
+  }
+
+  /** Waits for the first message of one that was started. Kills it and rejects when `stop` is aborted, or after a minute. */
+  static async connect(
+    link: ServerLink,
+    { tier, failed, refused }: LinkOptions,
+    stop: AbortSignal,
+  ): Promise<ForkServer> {
     const limit = AbortSignal.any([stop, AbortSignal.timeout(START_LIMIT_MS)]);
-    const end = (): void => void process.kill("SIGKILL");
+    const end = (): void => link.kill();
+    if (limit.aborted) end();
     limit.addEventListener("abort", end, { once: true });
-    const lines = new LineSplitter();
-    process.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
-    process.stdin.on("error", () => {});
-    let errors = "";
-    process.stderr.on("data", (chunk: Buffer) => {
-      errors = (errors + chunk.toString()).slice(-4096);
-    });
-    const hello = await new Promise<Hello>((resolve, reject) => {
-      lines.onLine = (line) => {
-        const first = parse(line) as Hello | Refusal | undefined;
-        if (first === undefined) process.kill("SIGKILL");
-        else if (first.event === "hello") resolve(first);
-        else reject(refusedRange(options.users, first.why));
-      };
-      process.once("error", (error) => reject(startFailure(options.executable, error.message)));
-      process.once("exit", (code, signal) =>
-        reject(startFailure(options.executable, lastLine(errors) ?? `it ended with ${signal ?? code}`)),
-      );
-    });
-    limit.removeEventListener("abort", end);
-    return new ForkServer(options, process, hello, lines, () => lastLine(errors));
+    const lines = new LineSplitter(link.check === undefined ? Infinity : MAX_LINE, end);
+    const check = link.check?.first ?? ((first) => first as Hello | Refusal | undefined);
+    try {
+      const hello = await new Promise<Hello>((resolve, reject) => {
+        lines.onLine = (line) => {
+          const first = check(parse(line));
+          if (first?.event === "hello") resolve(first);
+          else if (first?.event === "refused") reject(refused(first.why));
+          else link.kill();
+        };
+        link.onData((chunk) => lines.push(chunk));
+        void link.ended.then(({ why }) => reject(failed(why ?? "it ended without a message")));
+      });
+      return new ForkServer(tier, link, hello, lines);
+    } finally {
+      limit.removeEventListener("abort", end);
+    }
   }
 
   get alive(): boolean {
@@ -168,7 +200,7 @@ export class ForkServer {
 
   /** Why a sandbox of it ended by itself. */
   get endReason(): string {
-    return this.#alive ? "the sandbox ended" : `the fork server ended: ${this.#lastError() ?? "it was killed"}`;
+    return this.#alive ? "the sandbox ended" : `the fork server ended: ${this.#lastError ?? "it was killed"}`;
   }
 
   /** Returns the number of a new sandbox. The listener gets its events, up to `closed`. */
@@ -190,7 +222,7 @@ export class ForkServer {
   }
 
   send(op: string, sandbox: number, details: object = {}): void {
-    if (this.#alive) this.#process.stdin.write(`${JSON.stringify({ op, sandbox, ...details })}\n`);
+    if (this.#alive) this.#link.write(`${JSON.stringify({ op, sandbox, ...details })}\n`);
   }
 
   /** Closes it when its last sandbox has ended. */
@@ -200,10 +232,18 @@ export class ForkServer {
   }
 
   async close(): Promise<void> {
-    this.#process.stdin.end();
-    const killer = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_LIMIT_MS[this.tier]).unref();
+    this.#link.end();
+    const killer = setTimeout(() => this.#link.kill(), CLOSE_LIMIT_MS[this.tier]).unref();
     await this.#ended;
     clearTimeout(killer);
+  }
+
+  #end({ why, facts }: ServerEnd): void {
+    this.#alive = false;
+    this.#lastError = why;
+    this.onProcess({ type: "end", kind: "fork-server", id: String(this.hello.pid), facts });
+    for (const [sandbox, listener] of this.#listeners) listener({ event: "closed", sandbox });
+    this.#listeners.clear();
   }
 
   #handle(event: ServerEvent): void {
@@ -217,9 +257,7 @@ export class ForkServer {
   }
 }
 
-type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
-
-function spawnServer(start: ForkServerOptions): ServerProcess {
+function spawnServer(start: ForkServerOptions): ServerLink {
   const { executable, preload, cacheFolder, users, tier, guest, sandboxExec = SANDBOX_EXEC } = start;
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
@@ -234,16 +272,38 @@ function spawnServer(start: ForkServerOptions): ServerProcess {
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${requirePythonFolder()}/forkserver/__main__.py`;
   const opened = image === undefined ? [] : [openSync(image, "r")];
-  const started = spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
+  const child = spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "pipe", ...opened],
     detached: true, // so that Ctrl-C in a terminal reaches only the host
     env: { PATH: toPath(executable), ...CLEAN_ENVIRONMENT },
     cwd: "/",
   });
   for (const fd of opened) closeSync(fd);
+  const started = child as ChildProcessByStdio<Writable, Readable, Readable>; // its first three are pipes
   started.unref();
-  for (const pipe of [started.stdin, started.stdout, started.stderr]) (pipe as Socket | null)?.unref();
-  return started as ServerProcess; // its first three are pipes
+  for (const pipe of [started.stdin, started.stdout, started.stderr]) (pipe as Socket).unref();
+  started.stdin.on("error", () => {});
+  let errors = "";
+  started.stderr.on("data", (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-4096);
+  });
+  const ended = new Promise<ServerEnd>((resolve) => {
+    started.once("error", (error) => resolve({ why: error.message, facts: {} }));
+    started.once("exit", (code, signal) =>
+      resolve({
+        why: lastLine(errors) ?? (signal === "SIGKILL" ? undefined : `it ended with ${signal ?? code}`),
+        facts: { code, signal },
+      }),
+    );
+  });
+  return {
+    pipes: toPipes,
+    ended,
+    onData: (deliver) => void started.stdout.on("data", deliver),
+    write: (line) => void started.stdin.write(line),
+    end: () => void started.stdin.end(),
+    kill: () => void started.kill("SIGKILL"),
+  };
 }
 
 function requireBubblewrap(): string {
@@ -288,14 +348,24 @@ function parse(line: string): unknown {
   }
 }
 
-/** Splits a byte stream into lines, without a limit on their length: only our own program writes them. */
+/** Splits a byte stream into lines. One that is longer than `limit` characters is not waited for. */
 class LineSplitter {
   onLine: (line: string) => void = () => {};
+  readonly #limit: number;
+  readonly #onTooLong: () => void;
   #rest = "";
+
+  constructor(limit: number, onTooLong: () => void) {
+    this.#limit = limit;
+    this.#onTooLong = onTooLong;
+  }
 
   push(chunk: Buffer): void {
     const lines = (this.#rest + chunk.toString()).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.onLine(line);
+    if (this.#rest.length <= this.#limit) return;
+    this.#rest = "";
+    this.#onTooLong();
   }
 }

@@ -1,12 +1,12 @@
 // The jobs of one local sandbox, by number. Each belongs to a session in it.
 
-import { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
 import { WorkerLostError } from "../../errors.ts";
 import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { Job } from "../environment.ts";
 import type { JobEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
-import { openPipes } from "./pipes.ts";
+import type { PipeEnd } from "./pipes.ts";
 
 /** A closed job sees the end of its input and cleans up. After this long it is killed. */
 const CLOSE_GRACE_MS = 1000;
@@ -84,8 +84,8 @@ export class LocalJobs {
 class LocalJob implements Job {
   readonly #ended = deferred();
   readonly ended = this.#ended.promise;
-  readonly #input: Socket;
-  readonly #output: Socket;
+  readonly #input: Writable;
+  readonly #output: Readable;
   readonly #kill: () => void;
   #hasEnded = false;
   #killer: NodeJS.Timeout | undefined;
@@ -95,13 +95,13 @@ class LocalJob implements Job {
     const [input, output] = fds as [number, number];
     this.#kill = kill;
     try {
-      const opened = openPipes(server.hello, [
+      const opened = server.pipes.open([
         [input, "write"],
         [output, "read"],
       ]);
-      const [inputFd, outputFd] = opened as [number, number];
-      this.#input = new Socket({ fd: inputFd, readable: false, writable: true }).unref();
-      this.#output = new Socket({ fd: outputFd, readable: true, writable: false }).unref();
+      const [inputEnd, outputEnd] = opened as [PipeEnd, PipeEnd];
+      this.#input = inputEnd.input();
+      this.#output = outputEnd.output();
     } finally {
       server.send("taken", sandbox, { fds });
     }

@@ -7,7 +7,7 @@ import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { KillReason, Program, ProgramExit, ProgramListener, ProgramSpec, ProgramUsage } from "../environment.ts";
 import type { ProgramEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
-import { openPipes, PipeReader, PipeWriter } from "./pipes.ts";
+import type { PipeEnd, PipeReader, PipeWriter } from "./pipes.ts";
 
 /** More than a pipe can contain. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
@@ -85,12 +85,9 @@ export class LocalProgram implements Program {
   /** Opens our ends of the pipes that the fork server made. Throws when they cannot be opened. */
   attach(server: ForkServer, sandbox: number, fds: readonly number[]): void {
     try {
-      const opened = openPipes(
-        server.hello,
-        fds.map((fd, index) => [fd, index === 0 ? "write" : "read"]),
-      );
-      const [input, stdout, stderr] = opened as [number, number, number];
-      this.#input = new PipeWriter(input);
+      const opened = server.pipes.open(fds.map((fd, index) => [fd, index === 0 ? "write" : "read"]));
+      const [input, stdout, stderr] = opened as [PipeEnd, PipeEnd, PipeEnd];
+      this.#input = input.writer();
       this.#readers.push(this.#read("stdout", stdout), this.#read("stderr", stderr));
     } finally {
       server.send("taken", sandbox, { fds });
@@ -172,8 +169,8 @@ export class LocalProgram implements Program {
     this.#input?.close();
   }
 
-  #read(stream: OutputStream, fd: number): PipeReader {
-    return new PipeReader(fd, (buffer, length) => {
+  #read(stream: OutputStream, pipe: PipeEnd): PipeReader {
+    return pipe.reader((buffer, length) => {
       if (this.#state !== "gone") this.#listener.onOutput(stream, buffer.subarray(0, length));
     });
   }

@@ -25,24 +25,31 @@ export class LocalSandbox implements Sandbox {
   readonly #family: Family;
   readonly #member: Member;
   readonly #isFork: boolean;
+  readonly #whenGone: () => Promise<void>;
   readonly #checkpoints = new Set<LocalCheckpoint>();
   #worker: LocalWorker;
   #closing: Promise<void> | undefined;
 
-  private constructor(family: Family, { member, worker }: { member: Member; worker: LocalWorker }, isFork: boolean) {
+  private constructor(
+    family: Family,
+    { member, worker }: { member: Member; worker: LocalWorker },
+    { isFork, whenGone }: { readonly isFork: boolean; readonly whenGone: () => Promise<void> },
+  ) {
     this.#family = family;
+    this.#whenGone = whenGone;
     this.#member = member;
     this.#worker = worker;
     this.#isFork = isFork;
   }
 
-  /** Resolves when the sandbox is built and its worker is ready. */
+  /** Resolves when the sandbox is built and its worker is ready. `whenGone` is awaited when its last session is closed. */
   static async open(
     server: ForkServer,
     { mounts, limits }: Pick<SandboxOptions, "limits"> & { readonly mounts: readonly PreparedMount[] },
+    whenGone: () => Promise<void> = () => Promise.resolve(),
   ): Promise<LocalSandbox> {
     const family = new Family(server, limits);
-    return new LocalSandbox(family, await family.open(mounts), false);
+    return new LocalSandbox(family, await family.open(mounts), { isFork: false, whenGone });
   }
 
   get worker(): LocalWorker {
@@ -71,7 +78,8 @@ export class LocalSandbox implements Sandbox {
 
   async fork(ask: AskForFork): Promise<LocalSandbox> {
     this.#checkOpen();
-    return new LocalSandbox(this.#family, await this.#family.fork(this.#member, this.#worker.branch, ask), true);
+    const forked = await this.#family.fork(this.#member, this.#worker.branch, ask);
+    return new LocalSandbox(this.#family, forked, { isFork: true, whenGone: this.#whenGone });
   }
 
   async checkpoint(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint> {
@@ -119,7 +127,7 @@ export class LocalSandbox implements Sandbox {
       this.#worker.kill("closed");
     }
     await this.#family.leave(this.#member, { isFork: this.#isFork });
-    if (!this.#family.isGone) await this.#worker.whenGone;
+    await (this.#family.isGone ? this.#whenGone() : this.#worker.whenGone);
   }
 
   #toOwn(checkpoint: SandboxCheckpoint): LocalCheckpoint {

@@ -4,7 +4,7 @@ import type { OutputStream } from "../../protocol/execution.ts";
 import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerExit, type WorkerListener } from "../environment.ts";
 import type { ForkServer } from "./fork-server.ts";
-import { openPipes, PipeReader, PipeWriter } from "./pipes.ts";
+import type { PipeEnd, PipeReader, PipeWriter } from "./pipes.ts";
 
 /** More than a pipe can contain: whatever follows was written after draining began. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
@@ -46,14 +46,11 @@ export class LocalWorker implements Worker {
     this.#server = server;
     this.#sandbox = sandbox;
     this.branch = branch;
-    const opened = openPipes(
-      server.hello,
-      fds.map((fd, index) => [fd, index < 2 ? "write" : "read"]),
-    );
-    const [commands, aside, events, ...output] = opened as [number, number, number, number, number];
-    this.#commands = new PipeWriter(commands);
-    this.#aside = new PipeWriter(aside);
-    this.#events = new PipeReader(events, (buffer, length) => this.#receiveEvents(buffer, length), drainedEvents);
+    const opened = server.pipes.open(fds.map((fd, index) => [fd, index < 2 ? "write" : "read"]));
+    const [commands, aside, events, ...output] = opened as [PipeEnd, PipeEnd, PipeEnd, PipeEnd, PipeEnd];
+    this.#commands = commands.writer();
+    this.#aside = aside.writer();
+    this.#events = events.reader((buffer, length) => this.#receiveEvents(buffer, length), drainedEvents);
     this.#output = this.#readOutput(output);
     server.send("taken", sandbox, { fds });
   }
@@ -136,10 +133,7 @@ export class LocalWorker implements Worker {
   /** The fork server made a new pair of output pipes and sent the other ends to the worker. */
   replaceOutput(fds: readonly number[]): void {
     const old = this.#output;
-    const opened = openPipes(
-      this.#server.hello,
-      fds.map((fd) => [fd, "read"]),
-    );
+    const opened = this.#server.pipes.open(fds.map((fd) => [fd, "read"]));
     this.#output = this.#readOutput(opened);
     this.#server.send("taken", this.#sandbox, { fds });
     this.#retire("stdout", old.stdout);
@@ -191,10 +185,10 @@ export class LocalWorker implements Worker {
     this.#ready.resolve();
   }
 
-  #readOutput(fds: readonly number[]): OutputPipes {
-    const read = (stream: OutputStream, fd: number): PipeReader =>
-      new PipeReader(fd, (buffer, length) => this.#listener?.onOutput(stream, buffer.subarray(0, length)));
-    const [stdout, stderr] = fds as [number, number];
+  #readOutput(pipes: readonly PipeEnd[]): OutputPipes {
+    const read = (stream: OutputStream, pipe: PipeEnd): PipeReader =>
+      pipe.reader((buffer, length) => this.#listener?.onOutput(stream, buffer.subarray(0, length)));
+    const [stdout, stderr] = pipes as [PipeEnd, PipeEnd];
     return { stdout: read("stdout", stdout), stderr: read("stderr", stderr) };
   }
 

@@ -5,7 +5,8 @@
 // share one buffer, because a chunk is handled before the next read. Writes go to the pipe synchronously, without a trip
 // through the event loop, and fall back to a stream when the pipe is full. No pipe keeps the host alive.
 
-import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
 import type { Hello } from "./fork-server-messages.ts";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
@@ -14,34 +15,105 @@ const READ_BYTES = 64 * 1024;
 const LONG_MS = 5;
 /** This many characters never have more than PIPE_BUF bytes, which are written whole or not at all. */
 const ATOMIC_CHARACTERS = 1024;
-const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+const shared: Buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 /** Draining has its own buffer: it happens while a chunk in the shared one is being handled. */
-const drained = Buffer.allocUnsafeSlow(READ_BYTES);
+const drained: Buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
-/** Opens the host's ends of several pipes, or none. A sandbox may have ended, and its pipes with it. */
-export function openPipes(
-  server: Pick<Hello, "pid" | "pipes">,
-  pipes: readonly (readonly [fd: number, direction: "read" | "write"])[],
-): number[] {
-  const opened: number[] = [];
-  try {
-    for (const [fd, direction] of pipes) opened.push(openPipe(server, fd, direction));
-  } catch (error) {
-    for (const fd of opened) closeSync(fd);
-    throw error;
-  }
-  return opened;
+/** The host's ends of the pipes of a fork server. */
+export interface Pipes {
+  /** Opens several, or none: throws. A sandbox may have ended, and its pipes with it. */
+  open: (pipes: readonly PipeToOpen[]) => PipeEnd[];
 }
 
-function openPipe({ pid, pipes }: Pick<Hello, "pid" | "pipes">, fd: number, direction: "read" | "write"): number {
-  const flags = direction === "read" ? constants.O_RDONLY : constants.O_WRONLY;
-  return openSync(pipes === undefined ? `/proc/${pid}/fd/${fd}` : `${pipes}/${fd}`, flags | constants.O_NONBLOCK);
+/** By the number that the fork server gave it. */
+export type PipeToOpen = readonly [pipe: number, direction: "read" | "write"];
+
+/** One of them is called, once. */
+export interface PipeEnd {
+  /** `buffer` is used for draining. Another one is needed where one pipe is drained while a chunk of another is handled. */
+  reader: (deliver: Deliver, buffer?: Buffer) => PipeReader;
+  writer: () => PipeWriter;
+  input: () => Writable;
+  output: () => Readable;
+}
+
+export interface PipeReader {
+  /** Called when the last writer has closed the pipe, or the reader was closed. */
+  onEnd: () => void;
+  redirect: (deliver: Deliver) => void;
+  /** Stops reading until `resume`. */
+  pause: () => void;
+  resume: () => void;
+  /** Delivers what the pipe contains, at most about `limit` bytes, without waiting. */
+  drain: (limit: number) => void;
+  close: () => void;
+}
+
+export interface PipeWriter {
+  /** False once something was written that no process will read. */
+  readonly hasReader: boolean;
+  /** Bytes that wait for space in the pipe. */
+  readonly backlog: number;
+  write: (text: string) => void;
+  /** The bytes must not change until `taken` resolves. */
+  writeBytes: (data: Uint8Array) => void;
+  /** Resolves when the backlog is empty or will never be read. */
+  taken: () => Promise<void>;
+  close: () => void;
+}
+
+/** Those of a fork server on this machine. */
+export function toPipes({ pid, pipes }: Pick<Hello, "pid" | "pipes">): Pipes {
+  return pipes === undefined ? new OpenablePipes((pipe) => `/proc/${pid}/fd/${pipe}`) : namedPipes(pipes);
+}
+
+/** Pipes with names in a folder. Nothing else is opened there, whatever the other side has put into it. */
+export function namedPipes(folder: string): Pipes {
+  return new OpenablePipes(
+    (pipe) => `${folder}/${pipe}`,
+    (fd) => {
+      if (!fstatSync(fd).isFIFO()) throw new Error("it is not a pipe");
+    },
+  );
+}
+
+class OpenablePipes implements Pipes {
+  readonly #pathOf: (pipe: number) => string;
+  /** Given where names can be replaced by others. */
+  readonly #check: ((fd: number) => void) | undefined;
+
+  constructor(pathOf: (pipe: number) => string, check?: (fd: number) => void) {
+    this.#pathOf = pathOf;
+    this.#check = check;
+  }
+
+  open(pipes: readonly PipeToOpen[]): PipeEnd[] {
+    const opened: number[] = [];
+    const follow = this.#check === undefined ? 0 : constants.O_NOFOLLOW;
+    try {
+      for (const [pipe, direction] of pipes) {
+        const way = direction === "read" ? constants.O_RDONLY : constants.O_WRONLY;
+        const fd = openSync(this.#pathOf(pipe), way | follow | constants.O_NONBLOCK);
+        opened.push(fd);
+        this.#check?.(fd);
+      }
+    } catch (error) {
+      for (const fd of opened) closeSync(fd);
+      throw error;
+    }
+    return opened.map((fd) => ({
+      reader: (deliver, buffer) => new DescriptorReader(fd, deliver, buffer),
+      writer: () => new DescriptorWriter(fd),
+      input: () => new Socket({ fd, readable: false, writable: true }).unref(),
+      output: () => new Socket({ fd, readable: true, writable: false }).unref(),
+    }));
+  }
 }
 
 /** Receives the first `length` bytes of a buffer that is valid only during the call. */
-type Deliver = (buffer: Buffer, length: number) => void;
+export type Deliver = (buffer: Buffer, length: number) => void;
 
-export class PipeReader {
+class DescriptorReader implements PipeReader {
   readonly #fd: number;
   readonly #socket: Socket;
   #deliver: Deliver;
@@ -50,10 +122,8 @@ export class PipeReader {
   #isPaused = false;
   /** Spent on full chunks since other work came first. */
   #busyMs = 0;
-  /** Called when the last writer has closed the pipe, or the reader was closed. */
   onEnd: () => void = () => {};
 
-  /** `buffer` is used for draining. Another one is needed where one pipe is drained while a chunk of another is handled. */
   constructor(fd: number, deliver: Deliver, buffer = drained) {
     this.#fd = fd;
     this.#deliver = deliver;
@@ -83,7 +153,6 @@ export class PipeReader {
     this.#deliver = deliver;
   }
 
-  /** Stops reading until `resume`. */
   pause(): void {
     this.#isPaused = true;
     this.#socket.pause();
@@ -107,7 +176,6 @@ export class PipeReader {
     });
   }
 
-  /** Delivers what the pipe contains, at most about `limit` bytes, without waiting. */
   drain(limit: number): void {
     let total = 0;
     while (this.#open && !this.#socket.destroyed && total < limit) {
@@ -136,7 +204,7 @@ export class PipeReader {
   }
 }
 
-export class PipeWriter {
+class DescriptorWriter implements PipeWriter {
   readonly #fd: number;
   #socket: Socket | undefined;
   #open = true;
@@ -146,7 +214,6 @@ export class PipeWriter {
     this.#fd = fd;
   }
 
-  /** False once something was written that no process will read. */
   get hasReader(): boolean {
     return this.#hasReader;
   }
@@ -156,7 +223,6 @@ export class PipeWriter {
     this.writeBytes(Buffer.from(text, "utf8"));
   }
 
-  /** The bytes must not change until `taken` resolves. */
   writeBytes(data: Uint8Array): void {
     if (!this.#open) return;
     const written = this.#canWriteNow() ? this.#writeNow(data) : 0;
@@ -172,12 +238,10 @@ export class PipeWriter {
     return this.#socket === undefined || (!this.#socket.destroyed && this.#socket.writableLength === 0);
   }
 
-  /** Bytes that wait for space in the pipe. */
   get backlog(): number {
     return this.#open ? (this.#socket?.writableLength ?? 0) : 0;
   }
 
-  /** Resolves when the backlog is empty or will never be read. */
   taken(): Promise<void> {
     const socket = this.#socket;
     if (socket?.errored) this.#hasReader = false; // the error event may come later

@@ -4,7 +4,7 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 
 interface Offer {
   /** Of the environment that sessions run in. */
-  readonly capabilities: Pick<Capabilities, "shell" | "network">;
+  readonly capabilities: Pick<Capabilities, "fork" | "shell" | "network">;
   /** Names of the offered tools. */
   readonly tools: readonly string[];
   /** Whether sessions see any folder of the host. */
@@ -15,12 +15,12 @@ interface Offer {
 
 /** Says only what is true of this server: names no tool that it does not offer. */
 export function toInstructions({ capabilities, tools, hasFiles, isShared }: Offer): string {
-  const { shell, network } = capabilities;
+  const { fork, shell, network } = capabilities;
   const has = (...names: readonly string[]): boolean => names.every((name) => tools.includes(name));
   return [
     `Python${shell ? " and bash" : ""} in a sandbox${network === "none" ? " without network" : ""}.`,
     has("execute_python") && "Begin with execute_python: no set-up, and variables stay for the next call.",
-    has("shell") && "shell works in the same folder.",
+    shell && has("shell") && "shell works in the same folder.",
     hasFiles
       ? "Files of the project are readable at their usual paths; write to the working directory."
       : "No files of this machine are visible; write to the working directory.",
@@ -28,7 +28,9 @@ export function toInstructions({ capabilities, tools, hasFiles, isShared }: Offe
       ? "Load big files with set_repl_context(key, path), keep data in variables and print only what you need."
       : "Keep data in variables and print only what you need.",
     has("shell_status") && "What takes long goes on as a task; read it with shell_status.",
-    isShared ? toShared(has("create_repl_session")) : has("fork_repl_session", "save_repl_session") && TO_KEEP,
+    !shell && "There is no shell here.",
+    !fork && "Sessions cannot be forked here.",
+    isShared ? toShared(has("create_repl_session")) : fork && has("fork_repl_session", "save_repl_session") && TO_KEEP,
   ]
     .filter((sentence) => sentence !== false)
     .join(" ");

@@ -5,7 +5,7 @@ import { toInstructions } from "../../../src/server/mcp/instructions.ts";
 import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { connect, ERAS } from "./connect.ts";
 
-const capabilities = { shell: true, network: "none" } as const;
+const capabilities = { fork: true, shell: true, network: "none" } as const;
 
 /** What the specification says each tool takes; `?` marks what may be absent. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -82,7 +82,9 @@ test("the instructions name no tool that is not offered", () => {
 
 test("the instructions name bash and the missing network only where that is so", () => {
   const firstSentence = (shell: boolean, network: "none" | "all"): string | undefined =>
-    toInstructions({ capabilities: { shell, network }, tools: [], hasFiles: false, isShared: false }).split(". ")[0];
+    toInstructions({ capabilities: { fork: true, shell, network }, tools: [], hasFiles: false, isShared: false }).split(
+      ". ",
+    )[0];
   expect(firstSentence(true, "none")).toBe("Python and bash in a sandbox without network");
   expect(firstSentence(false, "all")).toBe("Python in a sandbox");
 });

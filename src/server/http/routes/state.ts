@@ -68,7 +68,11 @@ const rewind = route("POST", "/v1/sessions/{id}/rewind", {
   handle: async ({ request, params, body: { checkpoint } }, context) => {
     const session = sessionOf({ request, params }, context);
     if (checkpoint === undefined) await session.undo();
-    else await session.rewind(checkExists(session, checkpoint));
+    else {
+      // Without the capability the session says so; that there is no such checkpoint would hide the reason.
+      const { checkpoint: canRewind } = session.tasks.environment.capabilities;
+      await session.rewind(canRewind ? checkExists(session, checkpoint) : checkpoint);
+    }
     return json(await session.info());
   },
 });

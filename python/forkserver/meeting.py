@@ -1,0 +1,34 @@
+"""Where the fork server of a container meets the host.
+
+Either they share a folder that nobody else sees: the host listens on a socket in it, and orders and events go through that, in place of stdin and
+stdout. Or they share nothing but the container's stdin and stdout, and a relay carries everything. When the host ends, the connection does,
+and the fork server with it.
+"""
+from __future__ import annotations
+
+import os
+import socket
+
+from . import libc, pipes, relay
+
+
+def meet(folder: str) -> None:
+    """In a folder that both see."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(f"{folder}/control")
+    _use(connection, f"{folder}/pipes")
+
+
+def meet_by_streams(folder: str) -> None:
+    """The calling process becomes the relay, and this returns in its child."""
+    libc.forbid_tracing()
+    connection = relay.serve(folder)
+    libc.prctl(libc.PR_SET_DUMPABLE, 1)
+    _use(connection, folder)
+
+
+def _use(connection: socket.socket, folder: str) -> None:
+    for fd in (0, 1):
+        os.dup2(connection.fileno(), fd)
+    connection.close()
+    pipes.folder = folder

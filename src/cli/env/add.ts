@@ -1,0 +1,28 @@
+// `rlm env add NAME`: gets what an environment needs, and says what was done.
+
+import { installEnvironment, type EnvironmentName } from "../../environments/registry.ts";
+import { ActiveWork } from "../../util/async/active-work.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
+import { EXIT } from "../exit-code.ts";
+import { progressPrinter } from "../io/progress-printer.ts";
+import { readConfig } from "../options/read-config.ts";
+
+export interface AddArguments {
+  readonly image?: string;
+  readonly python?: string;
+  readonly config?: string;
+}
+
+export async function addEnvironment(name: EnvironmentName, options: AddArguments): Promise<number> {
+  const config = readConfig({ path: options.config, isDotEnvOptional: true });
+  const { image = config.docker.image, python } = options;
+  const docker = omitUndefined({ ...config.docker, image });
+  const work = new ActiveWork();
+  const done = await work.during(() =>
+    installEnvironment(name, omitUndefined({ docker, python, onProgress: progressPrinter() })),
+  );
+  work.close();
+  const lines = done ?? [`The environment '${name}' needs nothing more`];
+  process.stdout.write(`${lines.map((line) => `${line}.`).join("\n")}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,210 @@
+// The `docker` environment: a container for each session, with the fork server of `local` in it, so that forks and checkpoints work there.
+//
+// Creating a container takes half a second, so a pool holds a few with a worker that is ready. Containers end with their session, with this
+// process, or, after a crash of the engine too, by the sweep of the next start.
+
+import type { DockerOptions } from "../../api/local.ts";
+import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { Capabilities } from "../../protocol/capabilities.ts";
+import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type { ForkServer } from "../local/fork-server.ts";
+import { LocalSandbox } from "../local/local-sandbox.ts";
+import { findHidden, resolveMounts } from "../mounts.ts";
+import { pythonFolder } from "../python-folder.ts";
+import { removeContainer, sweep } from "./containers.ts";
+import { toDockerMounts } from "./docker-mounts.ts";
+import { findAddress } from "./engine/address.ts";
+import { Engine } from "./engine/engine.ts";
+import { explain, unavailable } from "./engine/errors.ts";
+import { Launcher, type Launched } from "./launcher.ts";
+import { removeStaleMeetings } from "./meeting-link.ts";
+import { networkOf } from "./session-container.ts";
+import { prepareImage, type WorkerImage } from "./worker-image.ts";
+
+const REFILL_DELAY_MS = 20;
+const CAPABILITIES: Capabilities = {
+  fork: true,
+  checkpoint: true,
+  shell: true,
+  network: "none",
+  packages: "none",
+  languages: ["python"],
+};
+
+interface Ready {
+  readonly engine: Engine;
+  readonly image: WorkerImage;
+  readonly launcher: Launcher;
+}
+
+export class DockerEnvironment implements Environment {
+  readonly name = "docker";
+  readonly capabilities: Capabilities;
+  readonly #options: EnvironmentOptions;
+  readonly #docker: DockerOptions;
+  readonly #poolKey: string;
+  /** 0 where secrets are hidden: a container that waited would show those that were created meanwhile. */
+  readonly #poolSize: number;
+  readonly #pool: LocalSandbox[] = [];
+  /** Those that are being removed, too. */
+  readonly #containers = new Set<Launched>();
+  readonly #stop = new AbortController();
+  #ready: Promise<Ready> | undefined;
+  #engine: Engine | undefined;
+  #last: ForkServer | undefined;
+  #filling: Promise<void> | undefined;
+  #refillTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: EnvironmentOptions) {
+    this.#options = options;
+    this.#docker = options.docker ?? {};
+    this.capabilities =
+      (this.#docker.network ?? "none") === "none" ? CAPABILITIES : { ...CAPABILITIES, network: "all" };
+    this.#poolKey = toKey(options.poolOptions);
+    this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
+  }
+
+  async warm(): Promise<void> {
+    await this.#start();
+    await this.#fill();
+  }
+
+  async openSandbox(options: SandboxOptions): Promise<LocalSandbox> {
+    if (this.#stop.signal.aborted) throw closed();
+    const pooled = toKey(options) === this.#poolKey ? this.#takePooled() : undefined;
+    return pooled ?? this.#build(options, []);
+  }
+
+  refill(): void {
+    if (this.#stop.signal.aborted || this.#refillTimer !== undefined || this.#pool.length >= this.#poolSize) return;
+    this.#refillTimer = setTimeout(() => {
+      this.#refillTimer = undefined;
+      this.#fill().catch(() => {}); // opening the next session fails in the same way, and reports it
+    }, REFILL_DELAY_MS).unref();
+  }
+
+  report(): EnvironmentReport {
+    const hello = this.#last?.hello;
+    return {
+      name: this.name,
+      capabilities: this.capabilities,
+      tier: hello === undefined ? null : "container",
+      notStopped: [],
+      strongerTier: null,
+      notMounted: [],
+      python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
+      landlock: hello?.landlock ?? null,
+      cgroup: null,
+      preloaded: hello?.modules ?? [],
+      user: hello?.uid ?? null,
+      users: hello === undefined ? null : { why: "each session has a container of its own" },
+      waiting: this.#pool.length,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort();
+    clearTimeout(this.#refillTimer);
+    await Promise.allSettled([this.#ready, this.#filling]);
+    await Promise.allSettled([...this.#containers].map((container) => container.remove()));
+    this.#engine?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #takePooled(): LocalSandbox | undefined {
+    let sandbox: LocalSandbox | undefined;
+    do sandbox = this.#pool.shift();
+    while (sandbox?.worker.ended);
+    return sandbox;
+  }
+
+  #fill(): Promise<void> {
+    this.#filling ??= this.#fillUp().finally(() => {
+      this.#filling = undefined;
+    });
+    return this.#filling;
+  }
+
+  async #fillUp(): Promise<void> {
+    while (!this.#stop.signal.aborted && this.#pool.length < this.#poolSize) {
+      const sandbox = await this.#build(this.#options.poolOptions, this.#options.preload);
+      if (this.#stop.signal.aborted) await sandbox.close();
+      else this.#pool.push(sandbox);
+    }
+  }
+
+  /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
+  async #build({ mounts, limits }: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
+    const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
+    const dockerMounts = toDockerMounts(prepared);
+    const { image, launcher } = await this.#start();
+    let container: Launched | undefined;
+    try {
+      container = await launcher.launch({ image, docker: this.#docker, limits, mounts: dockerMounts, preload });
+      this.#containers.add(container);
+      const { server } = container;
+      const { onLessMemory, onProcess = () => {} } = this.#options;
+      server.onLessMemory = onLessMemory;
+      server.onProcess = onProcess;
+      const visible = prepared.map(({ path, mode }) => ({ path, mode }));
+      const opened = container;
+      const sandbox = await LocalSandbox.open(server, { mounts: visible, limits }, () => this.#remove(opened));
+      this.#last = server;
+      return sandbox;
+    } catch (error) {
+      if (container !== undefined) await this.#remove(container).catch(() => {});
+      if (this.#stop.signal.aborted) throw closed();
+      throw asOwn(explain(error, this.#docker));
+    }
+  }
+
+  async #remove(container: Launched): Promise<void> {
+    await container.remove();
+    this.#containers.delete(container);
+  }
+
+  #start(): Promise<Ready> {
+    this.#ready ??= this.#connect().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw this.#stop.signal.aborted ? closed() : explain(error, this.#docker);
+    });
+    return this.#ready;
+  }
+
+  async #connect(): Promise<Ready> {
+    networkOf(this.#docker);
+    const folder = pythonFolder();
+    if (folder === undefined) {
+      throw unavailable(
+        "our Python code is not beside this program",
+        "Do not bundle rlm-runtime, or copy its folder dist/python, too",
+      );
+    }
+    this.#engine ??= new Engine(findAddress(this.#docker.host));
+    const engine = this.#engine;
+    await sweep(engine);
+    removeStaleMeetings();
+    const { onProgress = () => {} } = this.#options;
+    const { signal } = this.#stop;
+    const image = await prepareImage(engine, { docker: this.#docker, pythonFolder: folder, onProgress, signal });
+    return { engine, image, launcher: new Launcher(engine, (id) => removeContainer(engine, id), signal) };
+  }
+}
+
+function closed(): EnvironmentUnavailableError {
+  return unavailable("the runtime is closed", "Open another with openRuntime()");
+}
+
+/** The fork server in the container says that it is `local` that cannot be had. */
+function asOwn(error: unknown): unknown {
+  if (!(error instanceof EnvironmentUnavailableError) || error.environment === "docker") return error;
+  return unavailable(error.why, error.fix, { cause: error });
+}
+
+function toKey({ mounts, limits }: SandboxOptions): string {
+  return JSON.stringify([mounts, limits]);
+}

@@ -1,0 +1,68 @@
+// Why the engine cannot be used, in words for people.
+
+import { EnvironmentUnavailableError } from "../../../errors.ts";
+
+const START_ONE =
+  "Start Docker, or name its address in DOCKER_HOST or [docker] host in rlm.toml, or use --env local or --env wasm";
+
+export function unavailable(why: string, fix: string, options?: ErrorOptions): EnvironmentUnavailableError {
+  return new EnvironmentUnavailableError({ environment: "docker", why, fix }, options);
+}
+
+export function noEngine(why: string, options?: ErrorOptions): EnvironmentUnavailableError {
+  return unavailable(why, START_ONE, options);
+}
+
+/** An answer of the engine that is no success. */
+export class EngineError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = "EngineError";
+    this.status = status;
+  }
+}
+
+/** For a request that got no answer. */
+export function connectionFailure(address: string, error: NodeJS.ErrnoException): EnvironmentUnavailableError {
+  const { code } = error;
+  if (code === "EACCES" || code === "EPERM") {
+    return unavailable(
+      `this user may not use the Docker engine at ${address}`,
+      "Add the user to the group of that socket (sudo usermod -aG docker $USER, then log in again), or use a rootless engine",
+      { cause: error },
+    );
+  }
+  if (code === "ENOENT") return noEngine(`there is no Docker engine at ${address}`, { cause: error });
+  if (code === "ECONNREFUSED") return noEngine(`no Docker engine answers at ${address}`, { cause: error });
+  return noEngine(`the Docker engine at ${address} cannot be reached: ${error.message}`, { cause: error });
+}
+
+/** A refusal of the engine in words for people. Other errors are returned as they are. */
+export function explain(
+  error: unknown,
+  { runtime, network }: { readonly runtime?: string | undefined; readonly network?: string | undefined },
+): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const { message } = error;
+  if (runtime !== undefined && /runtime/i.test(message)) {
+    return unavailable(
+      `the engine cannot use the runtime '${runtime}': ${message}`,
+      "Install it and add it to the engine (dockerd --add-runtime), or leave out [docker] runtime",
+      { cause: error },
+    );
+  }
+  if (network !== undefined && /network/i.test(message)) {
+    return unavailable(
+      `the engine cannot use the network '${network}': ${message}`,
+      `Make it: docker network create ${network}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return unavailable(`the Docker engine refused: ${message}`, "See what it says with 'docker info' and in its log", {
+    cause: error,
+  });
+}

@@ -1,0 +1,145 @@
+// Images of an engine: found, pulled with progress, imported, and tried.
+
+import { Readable } from "node:stream";
+import { createContainer, outputOf, removeContainer, startContainer, waitForEnd } from "./containers.ts";
+import type { Engine } from "./engine/engine.ts";
+import { EngineError, unavailable } from "./engine/errors.ts";
+import type { CommandEnd, ImageEngine, ImportOptions } from "./install.ts";
+import { labels } from "./labels.ts";
+
+/** A name as Docker writes it: it goes into the path of a request. */
+const NAME = /^[\w][\w.\-/:@]{0,300}$/;
+
+export interface Image {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Undefined: the engine does not have it. */
+export async function findImage(engine: Engine, name: string): Promise<Image | undefined> {
+  if (!NAME.test(name) || name.includes("..")) {
+    throw unavailable(`${JSON.stringify(name)} is no name of an image`, "Use one like python:3.11-slim");
+  }
+  try {
+    const found = (await engine.call("GET", `/images/${name}/json`)) as {
+      readonly Id?: unknown;
+      readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null;
+    } | null;
+    if (typeof found?.Id !== "string") throw new EngineError(500, "the engine named no image");
+    return { id: found.Id, labels: found.Config?.Labels ?? {} };
+  } catch (error) {
+    if (error instanceof EngineError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+interface PullOptions {
+  readonly onProgress: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Rejects with EngineError: why it cannot be pulled. */
+export async function pullImage(engine: Engine, name: string, { onProgress, signal }: PullOptions): Promise<void> {
+  const { repository, tag } = splitName(name);
+  const layers = new Map<string, { readonly done: number; readonly all: number }>();
+  onProgress(`Pulling ${name}`);
+  const query = { fromImage: repository, tag };
+  let isDone = false;
+  for await (const message of engine.messages("POST", "/images/create", { query, ...(signal && { signal }) })) {
+    const { error, status, id, progressDetail } = message as PullMessage;
+    if (typeof error === "string") throw new EngineError(500, error.slice(0, 500));
+    if (typeof id === "string" && layers.size < 1000) {
+      const { current = 0, total = 0 } = progressDetail ?? {};
+      if (Number(total) > 0) layers.set(id, { done: Number(current), all: Number(total) });
+    }
+    if (typeof status === "string" && /^(?:Status|Digest)/.test(status)) isDone = true;
+    onProgress(describe(name, layers));
+  }
+  if (!isDone && (await findImage(engine, name)) === undefined) {
+    throw new EngineError(500, "the connection ended before the image was complete");
+  }
+}
+
+interface PullMessage {
+  readonly error?: unknown;
+  readonly status?: unknown;
+  readonly id?: unknown;
+  readonly progressDetail?: { readonly current?: unknown; readonly total?: unknown };
+}
+
+function describe(name: string, layers: ReadonlyMap<string, { readonly done: number; readonly all: number }>): string {
+  let done = 0;
+  let all = 0;
+  for (const layer of layers.values()) {
+    done += layer.done;
+    all += layer.all;
+  }
+  return all === 0
+    ? `Pulling ${name}`
+    : `Pulling ${name}: ${Math.floor((100 * Math.min(done, all)) / all)} % of ${megabytes(all)}`;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.max(1, Math.round(bytes / 1e6))} MB`;
+}
+
+/** Without a tag, the engine would pull all of them. */
+function splitName(name: string): { readonly repository: string; readonly tag: string } {
+  const digest = name.indexOf("@");
+  if (digest > 0) return { repository: name.slice(0, digest), tag: name.slice(digest + 1) };
+  const colon = name.lastIndexOf(":");
+  if (colon > name.lastIndexOf("/")) return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
+  return { repository: name, tag: "latest" };
+}
+
+/** What `rlm env add docker` needs of an engine. */
+export class Images implements ImageEngine {
+  readonly address: string;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.address = engine.address.text;
+  }
+
+  pull(image: string, options: PullOptions): Promise<void> {
+    return pullImage(this.#engine, image, options);
+  }
+
+  async importImage(
+    archive: AsyncIterable<Buffer>,
+    { repository, tag, changes, signal }: ImportOptions,
+  ): Promise<void> {
+    const query = new URLSearchParams([
+      ["fromSrc", "-"],
+      ["repo", repository],
+      ["tag", tag],
+      ...changes.map((change): [string, string] => ["changes", change]),
+    ]);
+    const body = Readable.from(archive);
+    const path = `/images/create?${query}`;
+    for await (const { error } of this.#engine.messages("POST", path, { body, ...(signal && { signal }) })) {
+      if (typeof error === "string") throw new EngineError(500, error.slice(0, 500));
+    }
+  }
+
+  async run(image: string, command: readonly string[], { signal }: { signal?: AbortSignal }): Promise<CommandEnd> {
+    const spec = {
+      Image: image,
+      Entrypoint: command.slice(0, 1),
+      Cmd: command.slice(1),
+      User: "65534:65534",
+      NetworkDisabled: true,
+      Labels: labels("trial"),
+      HostConfig: { ReadonlyRootfs: true, CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"], NetworkMode: "none" },
+    };
+    const id = await createContainer(this.#engine, spec, signal);
+    try {
+      await startContainer(this.#engine, id);
+      const exitCode = await waitForEnd(this.#engine, id);
+      return { exitCode, output: await outputOf(this.#engine, id) };
+    } finally {
+      await removeContainer(this.#engine, id);
+    }
+  }
+}

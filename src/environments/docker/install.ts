@@ -1,0 +1,151 @@
+// What `rlm env add docker` does: gets an image with Python into the engine, and proves that it runs. The configured image is pulled; where
+// that is impossible, an image is made from this machine's Python, which needs no registry.
+
+import { EnvironmentUnavailableError } from "../../errors.ts";
+import { EngineError } from "./engine/errors.ts";
+import { createSystemImage } from "./system-image.ts";
+
+const DEFAULT_IMAGE = "python:3.11-slim";
+const PROOF = ["python3", "-c", "print(1+1)"];
+/** As a shell says it. */
+const NOT_FOUND = 127;
+const MAX_SHOWN = 300;
+
+/** The part of an engine that this needs. Failures reject with a message for people. */
+export interface ImageEngine {
+  readonly address: string;
+  pull(image: string, options: { onProgress: (text: string) => void; signal?: AbortSignal }): Promise<void>;
+  /** Replaces the image of the same name and tag. */
+  importImage(archive: AsyncIterable<Buffer>, options: ImportOptions): Promise<void>;
+  /** Runs a command in a new container without network, as user 65534 on a read-only root, and removes the container. */
+  run(image: string, command: readonly string[], options: { signal?: AbortSignal }): Promise<CommandEnd>;
+}
+
+export interface ImportOptions {
+  readonly repository: string;
+  readonly tag: string;
+  /** Instructions of a Dockerfile. */
+  readonly changes: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+export interface CommandEnd {
+  readonly exitCode: number;
+  /** Both streams. */
+  readonly output: string;
+}
+
+export interface InstallDockerOptions {
+  /** Default: `python:3.11-slim`. */
+  readonly image?: string | undefined;
+  /** The interpreter that an image is made from. Naming one means that nothing is pulled. Default: the system's. */
+  readonly python?: string | undefined;
+  readonly onProgress?: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface DockerInstallation {
+  /** The name to use as `[docker] image`. */
+  readonly image: string;
+  readonly origin: "pulled" | "made";
+  /** For people: what was done, why, and how it is used. */
+  readonly summary: readonly string[];
+}
+
+/** Rejects with EnvironmentUnavailableError if there is no image in which Python runs. An image that was made is then still there. */
+export async function installDocker(
+  engine: ImageEngine,
+  { image = DEFAULT_IMAGE, python, onProgress = () => undefined, signal }: InstallDockerOptions = {},
+): Promise<DockerInstallation> {
+  const signalled = signal === undefined ? {} : { signal };
+  const refusal = python === undefined ? await pull(engine, image, onProgress, signalled) : undefined;
+  if (python === undefined && refusal === undefined) {
+    await prove(engine, image, signalled);
+    return {
+      image,
+      origin: "pulled",
+      summary: [
+        `Pulled '${image}' into the engine at ${engine.address}; Python runs in it`,
+        "Use it: rlm exec --env docker",
+      ],
+    };
+  }
+  const made = await makeImage(engine, python, onProgress, signalled);
+  await prove(engine, made.name, signalled);
+  return {
+    image: made.name,
+    origin: "made",
+    summary: [
+      ...(refusal === undefined ? [] : [`Could not pull '${image}': ${refusal}`]),
+      `Made '${made.name}' from '${made.executable}' (${Math.ceil(made.bytes / 1e6)} MB) in the engine at ${engine.address}; Python runs in it`,
+      `Use it: rlm exec --env docker, or set image = "${made.name}" in the [docker] section of rlm.toml`,
+    ],
+  };
+}
+
+/** Why it could not be pulled; undefined if it was. */
+async function pull(
+  engine: ImageEngine,
+  image: string,
+  onProgress: (text: string) => void,
+  signalled: { readonly signal?: AbortSignal },
+): Promise<string | undefined> {
+  try {
+    await engine.pull(image, { onProgress, ...signalled });
+    return undefined;
+  } catch (error) {
+    signalled.signal?.throwIfAborted();
+    return shorten(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function makeImage(
+  engine: ImageEngine,
+  python: string | undefined,
+  onProgress: (text: string) => void,
+  signalled: { readonly signal?: AbortSignal },
+): Promise<{ name: string; executable: string; bytes: number }> {
+  onProgress("finding the files of Python");
+  const { repository, version, changes, executable, bytes, archive } = await createSystemImage({ python });
+  const options = { repository, tag: version, changes, ...signalled };
+  await engine.importImage(reporting(archive(), bytes, onProgress), options);
+  return { name: `${repository}:${version}`, executable, bytes };
+}
+
+/** Reports each tenth. */
+async function* reporting(
+  archive: AsyncIterable<Buffer>,
+  total: number,
+  onProgress: (text: string) => void,
+): AsyncGenerator<Buffer> {
+  let sent = 0;
+  let tenths = 0;
+  for await (const chunk of archive) {
+    yield chunk;
+    sent += chunk.length;
+    const reached = Math.min(10, Math.floor((10 * sent) / Math.max(total, 1)));
+    if (reached > tenths) onProgress(`making an image of ${Math.ceil(total / 1e6)} MB: ${reached * 10} %`);
+    tenths = Math.max(tenths, reached);
+  }
+}
+
+async function prove(engine: ImageEngine, image: string, signalled: { readonly signal?: AbortSignal }): Promise<void> {
+  const { exitCode, output } = await engine.run(image, PROOF, signalled).catch(toCommandEnd);
+  if (exitCode === 0 && output.trim() === "2") return;
+  throw new EnvironmentUnavailableError({
+    environment: "docker",
+    why: `image '${image}' does not run Python: exit code ${exitCode}, output '${shorten(output.trim())}'`,
+    fix: "Set an image with Python 3.9 or newer, such as one that 'rlm env add docker' makes",
+  });
+}
+
+/** A program that the image lacks is an error of the engine: 400, or 404 in newer ones. */
+function toCommandEnd(error: unknown): CommandEnd {
+  if (error instanceof EngineError && (error.status === 400 || error.status === 404))
+    return { exitCode: NOT_FOUND, output: error.message };
+  throw error;
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

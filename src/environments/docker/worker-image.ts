@@ -1,0 +1,207 @@
+// The image that sessions run in: the chosen one, with our Python code copied into it. It is made once for each image and version of that
+// code, since nothing can be copied into a container whose root is read-only.
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createContainer, outputOf, removeContainer, startContainer, waitForEnd } from "./containers.ts";
+import type { Engine } from "./engine/engine.ts";
+import { EngineError, unavailable } from "./engine/errors.ts";
+import { findImage, pullImage } from "./images.ts";
+import { labels } from "./labels.ts";
+import { SYSTEM_IMAGE } from "./system-image.ts";
+import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
+import type { DockerOptions } from "../../api/local.ts";
+import { parseJSON } from "../../util/parse-json.ts";
+
+export const DEFAULT_IMAGE = "python:3.11-slim";
+/** Where our code is in it. */
+export const CODE_FOLDER = "opt/rlm-runtime/python";
+const REPOSITORY = "rlm-runtime/worker";
+const PYTHON_LABEL = "dev.rlm-runtime.python";
+const PYTHONS = ["python3", "/usr/local/bin/python3", "/usr/bin/python3", "python"];
+/** Changes when the way an image is made does. */
+const FORMAT = 1;
+
+export interface WorkerImage {
+  readonly id: string;
+  /** The path of the interpreter in it. */
+  readonly python: string;
+  /** As the user names it. */
+  readonly name: string;
+}
+
+interface MakeOptions {
+  readonly docker: DockerOptions;
+  readonly pythonFolder: string;
+  readonly onProgress: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Throws EnvironmentUnavailableError for an image that cannot be had or used. */
+export async function prepareImage(engine: Engine, options: MakeOptions): Promise<WorkerImage> {
+  const { name, id } = await requireImage(engine, options);
+  const code = readCode(options.pythonFolder);
+  const tag = createHash("sha256")
+    .update(JSON.stringify([FORMAT, id, code.digest]))
+    .digest("hex")
+    .slice(0, 24);
+  const made = await findImage(engine, `${REPOSITORY}:${tag}`);
+  const python = made?.labels[PYTHON_LABEL];
+  if (made !== undefined && python !== undefined) return { id: made.id, python, name };
+  options.onProgress(`Preparing image ${name} for sessions`);
+  return { ...(await makeImage(engine, { name, id, tag, archive: code.archive, signal: options.signal })), name };
+}
+
+async function requireImage(
+  engine: Engine,
+  { docker, onProgress, signal }: MakeOptions,
+): Promise<{ readonly name: string; readonly id: string }> {
+  const { image: wanted, pull = "missing" } = docker;
+  const name = wanted ?? DEFAULT_IMAGE;
+  const found = await findImage(engine, name);
+  if (found !== undefined && pull !== "always") return { name, id: found.id };
+  const made = wanted === undefined ? await findSystemImage(engine) : undefined;
+  if (made !== undefined) return made;
+  if (pull === "never") {
+    throw unavailable(`the engine has no image '${name}', and [docker] pull is never`, addImage(name));
+  }
+  try {
+    await pullImage(engine, name, { onProgress, signal });
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    throw unavailable(`image '${name}' cannot be pulled: ${error.message}`, addImage(name), { cause: error });
+  }
+  const pulled = await findImage(engine, name);
+  if (pulled === undefined) throw unavailable(`image '${name}' is not there after it was pulled`, addImage(name));
+  return { name, id: pulled.id };
+}
+
+function addImage(name: string): string {
+  return `Pull it with 'docker pull ${name}', or make one from this machine's Python with 'rlm env add docker'`;
+}
+
+/** The newest that `rlm env add docker` has made. */
+export async function findSystemImage(
+  engine: Engine,
+): Promise<{ readonly name: string; readonly id: string } | undefined> {
+  const filters = JSON.stringify({ reference: [SYSTEM_IMAGE] });
+  const found = (await engine.call("GET", "/images/json", { query: { filters } })) as readonly {
+    readonly Id: string;
+    readonly Created: number;
+    readonly RepoTags?: readonly string[] | null;
+  }[];
+  const [newest] = found.toSorted((a, b) => b.Created - a.Created);
+  return newest === undefined ? undefined : { name: newest.RepoTags?.[0] ?? SYSTEM_IMAGE, id: newest.Id };
+}
+
+/** Ends with 3 for a Python that is too old. */
+const CHECK = `import sys
+print("python", "%d.%d.%d" % sys.version_info[:3])
+if sys.version_info < (3, 9): sys.exit(3)
+import json, compileall
+if not compileall.compile_dir("/${CODE_FOLDER}", quiet=2): sys.exit(4)
+print(json.dumps({"executable": sys.executable}))`;
+
+interface Making {
+  readonly name: string;
+  readonly id: string;
+  readonly tag: string;
+  readonly archive: Buffer;
+  readonly signal: AbortSignal;
+}
+
+async function makeImage(engine: Engine, making: Making): Promise<{ readonly id: string; readonly python: string }> {
+  const { name, id: base, tag, archive, signal } = making;
+  for (const python of PYTHONS) {
+    const spec = {
+      Image: base,
+      Entrypoint: [python],
+      Cmd: ["-I", "-c", CHECK],
+      User: "0:0",
+      WorkingDir: "/",
+      NetworkDisabled: true,
+      Labels: labels("build"),
+      HostConfig: {
+        NetworkMode: "none",
+        CapDrop: ["ALL"],
+        SecurityOpt: ["no-new-privileges"],
+        LogConfig: { Type: "json-file" },
+      },
+    };
+    const id = await createContainer(engine, spec, signal);
+    try {
+      await engine.call("PUT", `/containers/${id}/archive`, { query: { path: "/" }, body: archive, signal });
+      if (!(await hasStarted(engine, id))) continue;
+      const code = await waitForEnd(engine, id);
+      const output = await outputOf(engine, id);
+      const executable = checkTrial(name, code, output);
+      const config = { Labels: { ...labels("worker"), [PYTHON_LABEL]: executable }, Healthcheck: { Test: ["NONE"] } };
+      const query = { container: id, repo: REPOSITORY, tag };
+      const made = (await engine.call("POST", "/commit", { query, json: config, signal })) as { readonly Id?: unknown };
+      if (typeof made.Id !== "string") throw new EngineError(500, "the engine named no image");
+      return { id: made.Id, python: executable };
+    } finally {
+      await removeContainer(engine, id);
+    }
+  }
+  throw unavailable(
+    `image '${name}' has no python3`,
+    "Choose an image with Python 3.9 or newer, such as python:3.11-slim",
+  );
+}
+
+/** False: the program does not exist there. */
+async function hasStarted(engine: Engine, id: string): Promise<boolean> {
+  try {
+    await startContainer(engine, id);
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError && /not found|no such file|permission denied/i.test(error.message)) return false;
+    throw error;
+  }
+}
+
+/** Returns the path of the interpreter. */
+function checkTrial(image: string, code: number, output: string): string {
+  const lines = output.trim().split("\n");
+  const version = /^python (?<version>[\d.]+)$/.exec(lines[0] ?? "")?.groups?.["version"];
+  if (code === 3 && version !== undefined) {
+    throw unavailable(
+      `image '${image}' has Python ${version}, and sessions need 3.9 or newer`,
+      "Choose a newer image, such as python:3.11-slim",
+    );
+  }
+  const found = parseJSON(lines.at(-1) ?? "") as { readonly executable?: unknown } | undefined;
+  if (code === 0 && typeof found?.executable === "string" && found.executable !== "") return found.executable;
+  const last = (lines.at(-1) ?? "").slice(0, 300);
+  throw unavailable(
+    `Python does not run in image '${image}': it ended with ${code}${last && `, ${last}`}`,
+    "Choose an image with Python 3.9 or newer, such as python:3.11-slim",
+  );
+}
+
+/** Our Python code as an archive, and a digest of it. */
+function readCode(folder: string): { readonly archive: Buffer; readonly digest: string } {
+  const parts: Buffer[] = [];
+  const addFolder = (path: string): void => void parts.push(tarHeader({ kind: "folder", path, mode: 0o755, mtime: 0 }));
+  CODE_FOLDER.split("/").forEach((_, index, names) => addFolder(names.slice(0, index + 1).join("/")));
+  const walk = (from: string, to: string): void => {
+    const entries = readdirSync(from, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of entries) {
+      if (entry.name === "__pycache__") continue;
+      const [source, path] = [join(from, entry.name), `${to}/${entry.name}`];
+      if (entry.isDirectory()) {
+        addFolder(path);
+        walk(source, path);
+      } else if (entry.isFile()) {
+        const content = readFileSync(source);
+        parts.push(tarHeader({ kind: "file", path, mode: 0o644, mtime: 0, size: content.length }), content);
+        parts.push(tarPadding(content.length));
+      }
+    }
+  };
+  walk(folder, CODE_FOLDER);
+  const archive = Buffer.concat([...parts, tarEnd()]);
+  return { archive, digest: createHash("sha256").update(archive).digest("hex") };
+}

@@ -1,0 +1,46 @@
+// The contracts of sessions and of the runtime, and the hostile corpus, in the environment `docker`. Skipped with the reason where it
+// cannot be had, unless RLM_REQUIRE_DOCKER is 1.
+
+import { afterAll, describe, test } from "vitest";
+import type { LocalRuntime } from "../../src/api/local.ts";
+import { openRuntime } from "../../src/index.ts";
+import { describeRuntime } from "../../src/testing/index.ts";
+import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
+import { PYTHON } from "../open.ts";
+import { useDocker } from "../use-docker.ts";
+import { scripted, SHARED, useDataFolder } from "./contract.ts";
+import { describeSessions } from "./sessions/describe-sessions.ts";
+import { describeWhereAvailable } from "./sessions/obstacle.ts";
+import { describeProbes, KERNEL_CATEGORIES } from "./sessions/probes.ts";
+import { describeAcross } from "./sessions/state.ts";
+import type { SessionsContract } from "./sessions/suite.ts";
+
+await describeWhereAvailable("docker", useDocker, () => {
+  const toOptions = useDataFolder();
+  const docker: SessionsContract = {
+    open: (options) => openRuntime({ environment: "docker", ...toOptions(), ...options }),
+    capabilities: LOCAL_CAPABILITIES,
+  };
+  const local: SessionsContract = {
+    open: (options) => openRuntime({ python: PYTHON, ...toOptions(), ...options }),
+    capabilities: LOCAL_CAPABILITIES,
+  };
+  describeSessions("docker", docker);
+  describeAcross(["docker", docker], ["local", local]);
+  describe("stress", { tags: "stress" }, () => {
+    describeProbes("docker", {
+      options: { environment: "docker" },
+      categories: KERNEL_CATEGORIES,
+      languages: ["python", "shell"],
+    });
+    describeRuntime(
+      "in docker",
+      {
+        ...SHARED,
+        open: () => docker.open({ stdlibPath: `${toOptions().stdlibPath}-of-the-runtime.py` }),
+        rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
+      },
+      { describe, test, afterAll },
+    );
+  });
+});

@@ -1,0 +1,68 @@
+// What the session suite is given, and what its cases share.
+//
+// Cases never ask for the name of an environment. What one does not have is declared: its capabilities, and what else differs, with the
+// reason. A case that needs it is skipped with that reason, and a case beside it tests the absence.
+
+import { expect, type TestContext } from "vitest";
+import type { LocalRuntime, LocalSession, LocalSessionOptions, RuntimeOptions } from "../../../src/api/local.ts";
+import type { Capabilities } from "../../../src/protocol/capabilities.ts";
+
+/**
+ * What most environments have, besides capabilities. `processes`: code can start others. `threads`: it can start those. `disk-quota`:
+ * files are limited. `mounts`: folders of the host can be visible. `host-processes`: the host sees the processes of a session.
+ */
+export type Feature = "processes" | "threads" | "disk-quota" | "mounts" | "host-processes";
+
+export interface SessionsContract {
+  /** Opens a runtime whose sessions run in the environment. */
+  readonly open: (options?: RuntimeOptions) => Promise<LocalRuntime>;
+  /** What it must declare, and no more. */
+  readonly capabilities: Capabilities;
+  /** What it does not have, and why. Default: it has all. */
+  readonly differs?: Partial<Readonly<Record<Feature, string>>>;
+  /** A memory limit that an empty session fits into. Default: 256 MiB. */
+  readonly smallMemoryBytes?: number;
+}
+
+export interface Suite extends Required<SessionsContract> {
+  readonly name: string;
+  /** The runtime that all cases share. */
+  readonly runtime: () => LocalRuntime;
+}
+
+type Operation = "fork" | "checkpoint" | "shell";
+
+export function openSession(suite: Suite, options?: LocalSessionOptions): Promise<LocalSession> {
+  return suite.runtime().openSession(options);
+}
+
+/** Skips a case that needs what the environment does not have. */
+export function needs(suite: Suite, { skip }: TestContext, ...features: readonly (Feature | Operation)[]): void {
+  for (const feature of features)
+    skip(lacks(suite, feature), `${suite.name} has no ${feature}: ${whyNot(suite, feature)}`);
+}
+
+/** Skips the case of an absence where there is none. */
+export function needsAbsence(suite: Suite, { skip }: TestContext, feature: Feature | Operation): void {
+  skip(!lacks(suite, feature), `${suite.name} has ${feature}`);
+}
+
+/** An error that names the capability, the environment, and what to use instead. */
+export function missing(suite: Suite, capability: Operation): unknown {
+  return expect.objectContaining({
+    capability,
+    message: expect.stringMatching(`environment '${suite.name}' does not have the capability '${capability}'\\. \\w+`),
+  });
+}
+
+function lacks({ capabilities, differs }: Suite, feature: Feature | Operation): boolean {
+  return isOperation(feature) ? !capabilities[feature] : differs[feature] !== undefined;
+}
+
+function whyNot({ differs }: Suite, feature: Feature | Operation): string {
+  return isOperation(feature) ? "its capabilities say so" : (differs[feature] ?? "");
+}
+
+function isOperation(feature: Feature | Operation): feature is Operation {
+  return feature === "fork" || feature === "checkpoint" || feature === "shell";
+}

@@ -1,0 +1,78 @@
+// A real engine, an image of this machine's Python, and no registry.
+
+import { Readable } from "node:stream";
+import { afterAll, describe, expect, test } from "vitest";
+import { findAddress } from "../../../src/environments/docker/engine/address.ts";
+import { Engine } from "../../../src/environments/docker/engine/engine.ts";
+import { Images } from "../../../src/environments/docker/images.ts";
+import { tarEnd, tarHeader } from "../../../src/environments/docker/image/tar.ts";
+import { installDocker } from "../../../src/environments/docker/install.ts";
+import { findDockerEngine } from "../../find-docker-engine.ts";
+import { runContainer } from "./run-container.ts";
+
+const answer = await findDockerEngine();
+const why = "why" in answer ? ` (skipped: ${answer.why})` : "";
+const engine = new Engine(findAddress("host" in answer ? answer.host : "unix:///nonexistent"));
+const images = new Images(engine);
+afterAll(() => engine.close());
+/** Nothing listens there. */
+const UNREACHABLE = "127.0.0.1:9/python:3.11-slim";
+
+describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000 }, () => {
+  test("makes an image if none can be pulled, and says why and how it is used", async () => {
+    const progress: string[] = [];
+    const installed = await installDocker(images, { image: UNREACHABLE, onProgress: (text) => progress.push(text) });
+    expect(installed).toMatchObject({
+      origin: "made",
+      image: expect.stringMatching(/^rlm-runtime\/system-python:3\.\d+$/),
+    });
+    expect(installed.summary).toEqual([
+      expect.stringContaining(`Could not pull '${UNREACHABLE}': `),
+      expect.stringContaining(`Made '${installed.image}'`),
+      expect.stringContaining(`image = "${installed.image}"`),
+    ]);
+    expect(progress.at(-1)).toMatch(/^making an image of \d+ MB: 100 %$/);
+    expect(await engine.call("GET", `/images/${installed.image}/json`)).toMatchObject({
+      Config: { Labels: { "dev.rlm-runtime.kind": "system-python" } },
+    });
+    expect(await engine.call("GET", "/containers/json", { query: { all: true } })).toEqual([]);
+
+    const shown =
+      "import ssl, sqlite3, ctypes, zoneinfo; print(len(ssl.create_default_context().get_ca_certs()) > 0, zoneinfo.ZoneInfo('Europe/Paris'))";
+    expect(await runContainer(engine, installed.image, ["python3", "-c", shown])).toEqual({
+      exitCode: 0,
+      output: "True Europe/Paris\r\n",
+    });
+    expect(
+      await runContainer(engine, installed.image, ["bash", "-c", "echo a b | awk '{print $2}' | sed s/b/c/; id -un"]),
+    ).toEqual({ exitCode: 0, output: "c\r\nnobody\r\n" });
+    expect(await runContainer(engine, installed.image, ["cat", "/etc/passwd"])).toMatchObject({
+      output: expect.stringMatching(/^root:.*\r\nnobody:.*\r\n$/),
+    });
+  });
+
+  test("limits memory and processes of containers", async ({ skip }) => {
+    const info = (await engine.call("GET", "/info")) as { MemoryLimit: boolean; PidsLimit: boolean };
+    if (!info.MemoryLimit || !info.PidsLimit) return skip("the cgroups memory and pids are not mounted");
+    const { image } = await installDocker(images, { python: "/usr/bin/python3" });
+    const limits = { Memory: 100 << 20, MemorySwap: 100 << 20, PidsLimit: 10 };
+    expect(await runContainer(engine, image, ["python3", "-c", "bytearray(300 << 20)"], limits)).toMatchObject({
+      exitCode: 137,
+    });
+    const forks =
+      "import os, signal\ntry:\n while os.fork(): pass\n signal.pause()\nexcept BlockingIOError: print('stopped')";
+    expect(await runContainer(engine, image, ["python3", "-c", forks], limits)).toEqual({
+      exitCode: 0,
+      output: "stopped\r\n",
+    });
+  });
+
+  test("refuses an image without Python, with what the engine says", async () => {
+    const archive = Readable.from([tarHeader({ path: "empty", kind: "folder", mode: 0o755, mtime: 0 }), tarEnd()]);
+    await images.importImage(archive, { repository: "empty", tag: "1", changes: [] });
+    const pulled = Object.assign(new Images(engine), { pull: async () => undefined });
+    await expect(installDocker(pulled, { image: "empty:1" })).rejects.toThrow(
+      /image 'empty:1' does not run Python: exit code 127, output '.*python3.*not found/,
+    );
+  });
+});
