@@ -19,7 +19,7 @@ export const PYODIDE_FILES = [
   "pyodide.mjs",
   "python_stdlib.zip",
 ];
-export const ADD_WASM = "Install it with: rlm env add wasm";
+const ADD_WASM = "Install it with: rlm env add wasm";
 
 /** The folder for what is installed and built. Throws EnvironmentUnavailableError where others could replace its files. */
 export function wasmFolder(): string {
