@@ -1,8 +1,8 @@
 // The Pyodide that this version is made for: where it is, and what its package must be.
 
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { compiledCodeFolder } from "../../util/data-folder.ts";
 
@@ -58,13 +58,14 @@ export function unavailable(why: string, fix: string): EnvironmentUnavailableErr
   return new EnvironmentUnavailableError({ environment: "wasm", why, fix });
 }
 
+/** As Node finds a package from here: in the nearest `node_modules`. */
 function findPeer(): string | undefined {
   const here = (import.meta as { readonly url?: string }).url;
-  if (here === undefined) return undefined;
-  try {
-    const folder = dirname(createRequire(here).resolve("pyodide/package.json"));
-    return isPyodide(folder) ? folder : undefined;
-  } catch {
-    return undefined;
+  let folder = here === undefined ? undefined : dirname(fileURLToPath(here));
+  while (folder !== undefined) {
+    const peer = join(folder, "node_modules", "pyodide");
+    if (isPyodide(peer)) return peer;
+    folder = folder === dirname(folder) ? undefined : dirname(folder);
   }
+  return undefined;
 }
