@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from . import init, libc, pipes, preloading, wakeup
 from .descriptors import close_all
-from .guest import Guest
+from .processes.guest import Guest
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import as_root, landlock, limits, namespaces
