@@ -360,6 +360,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
         if options["tier"] == "C":
             from .container_server import ContainerServer
             ContainerServer._shared = tuple(options.get("shared", ()))
+            ContainerServer._has_network = options.get("network", False)
             kind: type[Server] = ContainerServer
             from .container import keeper  # here, because every process of a sandbox has what this one has loaded
             parent = os.getpid()  # this process becomes the keeper

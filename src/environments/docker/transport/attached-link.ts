@@ -81,8 +81,9 @@ class AttachedStreams implements Pipes, Carrier {
     socket.on("error", () => {});
     this.ended = new Promise((resolve) => {
       socket.once("close", () => {
-        for (const channel of [...this.#channels.values()]) channel.end();
+        const open = [...this.#channels.values()];
         this.#channels.clear();
+        for (const channel of open) channel.end();
         resolve(fault ?? (this.#errors.trim().split("\n").at(-1) || undefined));
       });
       socket.once("end", () => socket.destroy());
@@ -178,7 +179,7 @@ class AttachedStreams implements Pipes, Carrier {
     if (kind === KIND.data) {
       channel.receive(Buffer.from(data));
       this.#received.add(channel);
-    } else if (kind === KIND.taken && data.length === 4) channel.taken(data.readUInt32BE(0));
+    } else if (kind === KIND.taken && data.length === 4) channel.acknowledge(data.readUInt32BE(0));
     else if (kind === KIND.close) {
       this.#channels.delete(number);
       channel.end();

@@ -14,7 +14,8 @@ export interface Channel {
   receive: (data: Buffer) => void;
   /** A batch is complete: what was received can be handled. */
   handle: () => void;
-  taken: (bytes: number) => void;
+  /** The other side has taken so many bytes. */
+  acknowledge: (bytes: number) => void;
   /** The other side has closed it. */
   end: () => void;
 }
@@ -88,7 +89,7 @@ export class ChannelReader implements PipeReader, Channel {
     this.#unread.push(data);
   }
 
-  taken(): void {} // it sends nothing
+  acknowledge(): void {} // it sends nothing
 
   end(): void {
     this.#isEnded = true;
@@ -149,13 +150,16 @@ export class ChannelWriter implements PipeWriter, Channel {
     this.#flush();
   }
 
-  taken(): Promise<void>;
-  taken(bytes: number): void;
-  taken(bytes?: number): Promise<void> | void {
-    if (bytes === undefined) {
-      if (this.backlog === 0) return Promise.resolve();
-      return new Promise((resolve) => this.#waiting.push(resolve));
-    }
+  taken(): Promise<void> {
+    return this.backlog === 0 ? Promise.resolve() : new Promise((resolve) => this.onTaken(resolve));
+  }
+
+  onTaken(done: () => void): void {
+    if (this.backlog === 0) done();
+    else this.#waiting.push(done);
+  }
+
+  acknowledge(bytes: number): void {
     this.#sent = Math.max(0, this.#sent - bytes);
     this.#flush();
     if (this.backlog === 0) this.#release();
@@ -208,7 +212,7 @@ export function toWritable(streams: Carrier, number: number): Writable {
   return new Writable({
     write(chunk: Buffer, _, done) {
       writer.writeBytes(chunk);
-      void writer.taken().then(() => done(writer.hasReader ? null : new Error("nobody reads it")));
+      writer.onTaken(() => done(writer.hasReader ? null : new Error("nobody reads it")));
     },
     final(done) {
       writer.close();
