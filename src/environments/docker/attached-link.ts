@@ -47,7 +47,8 @@ function soon(text: string): Promise<string> {
 
 interface Channel {
   receive: (data: Buffer) => void;
-  taken: (bytes: number) => void;
+  /** The other side has read as much. */
+  acknowledge: (bytes: number) => void;
   /** The other side has closed it. */
   end: () => void;
 }
@@ -79,8 +80,9 @@ class AttachedStreams implements Pipes {
     socket.on("error", () => {});
     this.ended = new Promise((resolve) => {
       socket.once("close", () => {
-        for (const channel of [...this.#channels.values()]) channel.end();
+        const channels = [...this.#channels.values()];
         this.#channels.clear();
+        for (const channel of channels) channel.end();
         resolve(fault ?? (this.#errors.trim().split("\n").at(-1) || undefined));
       });
       socket.once("end", () => socket.destroy());
@@ -170,7 +172,7 @@ class AttachedStreams implements Pipes {
     const channel = this.#channels.get(number);
     if (channel === undefined) return; // closed meanwhile
     if (kind === KIND.data) channel.receive(data);
-    else if (kind === KIND.taken && data.length === 4) channel.taken(data.readUInt32BE(0));
+    else if (kind === KIND.taken && data.length === 4) channel.acknowledge(data.readUInt32BE(0));
     else if (kind === KIND.close) {
       this.#channels.delete(number);
       channel.end();
@@ -229,7 +231,7 @@ class ChannelReader implements PipeReader, Channel {
     this.#unread.push(Buffer.from(data));
   }
 
-  taken(): void {} // it sends nothing
+  acknowledge(): void {} // it sends nothing
 
   end(): void {
     this.#isEnded = true;
@@ -292,13 +294,16 @@ class ChannelWriter implements PipeWriter, Channel {
     this.#flush();
   }
 
-  taken(): Promise<void>;
-  taken(bytes: number): void;
-  taken(bytes?: number): Promise<void> | void {
-    if (bytes === undefined) {
-      if (this.backlog === 0) return Promise.resolve();
-      return new Promise((resolve) => this.#waiting.push(resolve));
-    }
+  taken(): Promise<void> {
+    return new Promise((resolve) => this.whenTaken(resolve));
+  }
+
+  whenTaken(run: () => void): void {
+    if (this.backlog === 0) run();
+    else this.#waiting.push(run);
+  }
+
+  acknowledge(bytes: number): void {
     this.#sent = Math.max(0, this.#sent - bytes);
     this.#flush();
     if (this.backlog === 0) this.#release();
@@ -349,7 +354,7 @@ function toWritable(streams: AttachedStreams, number: number): Writable {
   return new Writable({
     write(chunk: Buffer, _, done) {
       writer.writeBytes(chunk);
-      void writer.taken().then(() => done(writer.hasReader ? null : new Error("nobody reads it")));
+      writer.whenTaken(() => done(writer.hasReader ? null : new Error("nobody reads it")));
     },
     final(done) {
       writer.close();

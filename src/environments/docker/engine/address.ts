@@ -88,7 +88,7 @@ function readTLS(folder: string | undefined): TLSFiles {
     return existsSync(path) ? readFileSync(path) : undefined;
   };
   const files = Object.entries(IN_TLS_FOLDER).map(([key, name]) => [key, read(name)] as const);
-  return Object.fromEntries(files.filter(([, content]) => content !== undefined)) as TLSFiles;
+  return Object.fromEntries(files.filter(([, content]) => content !== undefined));
 }
 
 interface ContextFile {
