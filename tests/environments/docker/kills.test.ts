@@ -134,6 +134,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     expect(failure).toMatchObject({ why: expect.stringContaining("no Docker engine"), fix: expect.any(String) });
     await session.close();
     await runtime.close();
+    await expect.poll(() => known.flatMap(processesOf)).toEqual([]);
     await engine.restart();
     await expectNothingLeft(known);
   });
