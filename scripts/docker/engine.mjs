@@ -124,12 +124,12 @@ class Engine {
     });
     closeSync(log);
     this.#daemon = daemon;
-    let isOver = false;
+    const ended = { isOver: false };
     daemon.once("exit", (code, signal) => {
-      isOver = true;
+      ended.isOver = true;
       if (!this.#isClosing) process.stderr.write(`docker-engine: dockerd ended: ${signal ?? `exit code ${code}`}\n`);
     });
-    for (const until = Date.now() + START_LIMIT_MS; !isOver; await sleep(20)) {
+    for (const until = Date.now() + START_LIMIT_MS; !ended.isOver; await sleep(20)) {
       if (await answers(this.#socket)) return true;
       if (Date.now() > until) throw new Error(`dockerd does not answer within ${START_LIMIT_MS / 1000} s`);
     }
@@ -139,14 +139,31 @@ class Engine {
   #options() {
     const at = (name) => join(this.#folder, name);
     return [
-      ...["--config-file", at("daemon.json"), "--host", `unix://${this.#socket}`, "--group", "0"],
-      ...["--data-root", at("data"), "--exec-root", at("exec"), "--pidfile", at("pid")],
-      ...["--storage-driver", this.#driver],
+      "--config-file",
+      at("daemon.json"),
+      "--host",
+      `unix://${this.#socket}`,
+      "--group",
+      "0",
+      "--data-root",
+      at("data"),
+      "--exec-root",
+      at("exec"),
+      "--pidfile",
+      at("pid"),
+      "--storage-driver",
+      this.#driver,
       // Its cgroups can be found and removed, also where systemd has others.
-      ...["--exec-opt", "native.cgroupdriver=cgroupfs", "--cgroup-parent", `/${basename(this.#folder)}`],
-      ...["--iptables=false", "--ip6tables=false", "--bridge=none"],
+      "--exec-opt",
+      "native.cgroupdriver=cgroupfs",
+      "--cgroup-parent",
+      `/${basename(this.#folder)}`,
+      "--iptables=false",
+      "--ip6tables=false",
+      "--bridge=none",
       // A registry that fails in a test fails at once, not after a minute of waits.
-      ...["--max-download-attempts", "1"],
+      "--max-download-attempts",
+      "1",
     ];
   }
 }

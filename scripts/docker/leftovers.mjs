@@ -63,7 +63,8 @@ export async function sweep() {
 
 /** Ends every process of the engine, then removes its cgroups and its folder. Its mounts end with its namespace. */
 export async function endEngine(folder, { init, madeFolders }) {
-  for (const until = Date.now() + END_LIMIT_MS; init !== null && isAlive(init); await sleep(20)) {
+  const isRunning = () => init !== null && isAlive(init);
+  for (const until = Date.now() + END_LIMIT_MS; isRunning(); await sleep(20)) {
     // The kernel kills everything in the namespace, and process 1 is gone only after all the others.
     process.kill(init.pid, "SIGKILL");
     if (Date.now() > until) throw new Error(`process ${init.pid} of '${folder}' does not end`);

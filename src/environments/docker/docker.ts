@@ -107,7 +107,7 @@ export class DockerEnvironment implements Environment {
     this.#stop.abort();
     clearTimeout(this.#refillTimer);
     await Promise.allSettled([this.#ready, this.#filling]);
-    await Promise.allSettled([...this.#containers].map((container) => container.remove()));
+    await Promise.allSettled([...this.#containers].map((container) => this.#remove(container)));
     this.#engine?.close();
   }
 
@@ -162,9 +162,16 @@ export class DockerEnvironment implements Environment {
     }
   }
 
+  /** Where the engine is gone, the container ends with its link, and the engine removes it when it starts again. */
   async #remove(container: Launched): Promise<void> {
-    await container.remove();
-    this.#containers.delete(container);
+    try {
+      await container.remove();
+    } catch (error) {
+      if (!(error instanceof EnvironmentUnavailableError)) throw error;
+      await container.server.close();
+    } finally {
+      this.#containers.delete(container);
+    }
   }
 
   #start(): Promise<Ready> {

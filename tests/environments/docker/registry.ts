@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { remove } from "../../remove.ts";
 
 const HALF = 500_000;
@@ -57,7 +58,7 @@ export class TestRegistry {
     const proxy = createServer().listen(0, "127.0.0.1");
     try {
       await once(proxy, "listening");
-      return new TestRegistry(folder, child, await listeningPort(child), proxy);
+      return new TestRegistry(folder, child, await listeningPort(child.stderr), proxy);
     } catch (error) {
       child.kill("SIGKILL");
       proxy.close();
@@ -100,14 +101,14 @@ export class TestRegistry {
 }
 
 /** It chooses a free port and says which. */
-async function listeningPort(child: ChildProcess): Promise<number> {
+async function listeningPort(output: Readable): Promise<number> {
   const said: string[] = [];
-  for await (const line of createInterface({ input: child.stderr! })) {
+  for await (const line of createInterface({ input: output })) {
     said.push(line);
     const port = /listening on 127\.0\.0\.1:(\d+)/.exec(line)?.[1];
     if (port === undefined) continue;
     // Whatever it says later is read, so that it never waits.
-    child.stderr!.resume();
+    output.resume();
     return Number(port);
   }
   throw new Error(`docker-registry does not start: ${said.join("\n")}`);

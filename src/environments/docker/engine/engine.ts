@@ -12,8 +12,8 @@ import type { EngineAddress } from "./address.ts";
 import { connectionFailure, EngineError, noEngine } from "./errors.ts";
 
 /** The oldest that has everything; engines since 2018 have it. */
-const OLDEST_API = 1.38;
-const NEWEST_API = 1.47;
+const OLDEST_API = "1.38";
+const NEWEST_API = "1.47";
 const MAX_ANSWER = 16 * 1024 * 1024;
 const MAX_MESSAGE = 500;
 
@@ -105,11 +105,11 @@ export class Engine {
   async #askForAPI(): Promise<string> {
     const answer = await this.#send("GET", "/_ping", {});
     await readAll(answer);
-    const version = Number.parseFloat(String(answer.headers["api-version"] ?? ""));
-    if (!(toNumber(version) >= toNumber(OLDEST_API))) {
+    const version = String(answer.headers["api-version"] ?? "");
+    if (!/^\d{1,3}\.\d{1,3}$/.test(version) || isOlder(version, OLDEST_API)) {
       throw noEngine(`what answers at ${this.address.text} is no Docker engine of API ${OLDEST_API} or newer`);
     }
-    return `v${Math.min(version, NEWEST_API)}`;
+    return `v${isOlder(version, NEWEST_API) ? version : NEWEST_API}`;
   }
 
   async #send(method: string, path: string, options: RequestOptions): Promise<IncomingMessage> {
@@ -171,10 +171,11 @@ async function* untilAborted(answer: IncomingMessage, signal: AbortSignal | unde
   }
 }
 
-/** 1.9 is older than 1.41. */
-function toNumber(version: number): number {
-  const [major = "0", minor = "0"] = String(version).split(".");
-  return Number(major) * 1000 + Number(minor);
+/** 1.9 is older than 1.40. */
+function isOlder(version: string, than: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [otherMajor = 0, otherMinor = 0] = than.split(".").map(Number);
+  return major === otherMajor ? minor < otherMinor : major < otherMajor;
 }
 
 async function toError(response: IncomingMessage): Promise<EngineError> {

@@ -88,8 +88,11 @@ export class Launcher {
     const meeting = await openMeeting();
     let id: string | undefined;
     const remove = async (): Promise<void> => {
-      if (id !== undefined) await this.#removeContainer(id);
-      meeting.remove();
+      try {
+        if (id !== undefined) await this.#removeContainer(id);
+      } finally {
+        meeting.remove();
+      }
     };
     try {
       id = await createContainer(engine, toSpec({ ...spec, meeting: meeting.folder }), this.#stop).catch(
