@@ -61,11 +61,6 @@ const layers: Readonly<Record<string, Layer>> = {
       ...ground,
     ],
   },
-  // The same fork server, in a container.
-  "environments/docker": {
-    imports: [...contract, "environments/local", "environments/mounts.ts", "environments/python-folder.ts", ...ground],
-    types: ["environments/registry.ts"],
-  },
   "environments/wasm": {
     imports: [
       ...contract,
@@ -75,6 +70,11 @@ const layers: Readonly<Record<string, Layer>> = {
       "environments/python-folder.ts",
       ...ground,
     ],
+  },
+  // The same fork server, in a container.
+  "environments/docker": {
+    imports: [...contract, "environments/local", "environments/mounts.ts", "environments/python-folder.ts", ...ground],
+    types: ["environments/registry.ts"],
   },
   backends: { imports: ground },
   store: { imports: ground },
@@ -137,8 +137,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "forkserver/sandbox": ["libc"],
   "forkserver/processes": ["sandbox", "libc", "descriptors"],
   "forkserver/files": ["processes", "libc"],
-  "forkserver/guest": ["sandbox"],
-  "forkserver/bwrap": ["sandbox", "libc", "guest"],
+  "forkserver/bwrap": ["processes", "sandbox", "libc"],
   "forkserver/container": ["files", "processes", "sandbox", "libc"],
   "forkserver/seatbelt": ["files", "processes", "pipes", "wakeup", "descriptors", "worker"],
 };

@@ -4,9 +4,12 @@
 "use strict";
 
 const { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } = require("node:fs");
-const { dirname, join } = require("node:path");
+const path = require("node:path");
+
 const { writeImage } = require("./image.cjs");
 const { loadPython } = require("./python.cjs");
+
+const join = (...parts) => path.join(...parts);
 
 const SOURCES = [
   "image.cjs",
@@ -24,7 +27,7 @@ const BINARIES = ["pyodide.asm.wasm", "python_stdlib.zip"];
 const WORKER = "/lib/rlm/worker";
 
 async function main([pyodide, python, target]) {
-  const temporary = mkdtempSync(join(dirname(target), "making-"));
+  const temporary = mkdtempSync(join(path.dirname(target), "making-"));
   try {
     const parts = {
       ...Object.fromEntries(SOURCES.map((name) => [name, readFileSync(join(__dirname, name))])),
@@ -37,9 +40,9 @@ async function main([pyodide, python, target]) {
     };
     const image = { bytes: (name) => parts[name], text: (name) => parts[name].toString() };
     parts.snapshot = await takeSnapshot(image, join(python, "worker"));
-    const path = join(temporary, "image");
-    writeImage(path, parts);
-    renameSync(path, target);
+    const made = join(temporary, "image");
+    writeImage(made, parts);
+    renameSync(made, target);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -61,8 +64,8 @@ function toScript(source, name) {
 
 async function takeSnapshot(image, folder) {
   const python = await loadPython(image, { _makeSnapshot: true });
-  for (const { parentPath, path, name } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const source = parentPath ?? path;
+  for (const { parentPath, path: older, name } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const source = parentPath ?? older; // before Node 20.12 it has the other name
     if (!name.endsWith(".py")) continue;
     const inside = WORKER + source.slice(folder.length);
     python.FS.mkdirTree(inside);

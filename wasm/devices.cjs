@@ -129,18 +129,18 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
   };
 
   FS.mkdirTree(FOLDER);
-  const devices = [
-    ["commands", { read: readCommands }],
-    ["aside", { read: readAside }],
-    ["events", { write: settings.isSeatBelt ? writeFrames(0) : writeTo(settings.events, false) }],
-    ["stdout", { write: settings.isSeatBelt ? writeFrames(1) : writeTo(1, true) }],
-    ["stderr", { write: settings.isSeatBelt ? writeFrames(2) : writeTo(2, true) }],
-    ["wait", { write: wait }],
-    ["usage", { read: readUsage }],
-    ["tick", { write: tick }],
-    ["exit", { write: leave }],
-  ];
-  devices.forEach(([name, operations], index) => {
+  const devices = {
+    commands: { read: readCommands },
+    aside: { read: readAside },
+    events: { write: settings.isSeatBelt ? writeFrames(0) : writeTo(settings.events, false) },
+    stdout: { write: settings.isSeatBelt ? writeFrames(1) : writeTo(1, true) },
+    stderr: { write: settings.isSeatBelt ? writeFrames(2) : writeTo(2, true) },
+    wait: { write: wait },
+    usage: { read: readUsage },
+    tick: { write: tick },
+    exit: { write: leave },
+  };
+  Object.entries(devices).forEach(([name, operations], index) => {
     const device = FS.makedev(MAJOR, index);
     FS.registerDevice(device, { open: (stream) => (stream.seekable = false), ...operations });
     FS.mkdev(`${FOLDER}/${name}`, 0o600, device);

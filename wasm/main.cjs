@@ -26,7 +26,9 @@ exports.start = function start(image, settings, load) {
   worker.on("exit", (code) => die(new Error(`a thread ended with ${code}`)));
   if (settings.isSeatBelt) {
     const exit = (code) => process.reallyExit(code);
-    load("session.cjs").runSession(image, { ...shared, port: ours, exit }, load).catch(die);
+    load("session.cjs")
+      .runSession(image, { ...shared, port: ours, exit }, load)
+      .catch(die);
     return;
   }
   const stop = load("readers.cjs").readPipes({ ...shared, port: ours });

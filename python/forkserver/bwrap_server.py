@@ -20,7 +20,7 @@ from . import bwrap_entry, init, libc, pipes
 from .bwrap import first_process, layout
 from .bwrap.plan import Plan
 from .descriptors import close_all
-from .guest import Guest, kept_by
+from .processes.guest import Guest, kept_by
 from .outbox import Outbox
 from .processes import proc
 from .sandbox import limits, namespaces

@@ -38,6 +38,7 @@ class ContainerServer(Server):
     _plan: plans.Plan  # type: ignore[assignment]
     # Folders that every sandbox may use: those of a container that has one.
     _shared: tuple[str, ...] = ()
+    _has_network = False
 
     def __init__(self, worker_main: init.WorkerMain, standing: Standing, home: str, tier: str,
                  most_landlock: int | None = None) -> None:
@@ -47,7 +48,8 @@ class ContainerServer(Server):
         super().__init__(worker_main, standing, home, tier, most_landlock)  # type: ignore[arg-type]
 
     def _make_plan(self, home: str) -> plans.Plan:  # type: ignore[override]
-        return replace(plans.system_plan(self._landlock, home), pipes=pipes.folder, shared=self._shared)
+        plan = plans.system_plan(self._landlock, home, self._has_network)
+        return replace(plan, pipes=pipes.folder, shared=self._shared)
 
     def _open(self, number: int, order: dict) -> None:
         requested = order["limits"]

@@ -17,12 +17,12 @@ import sys
 import time
 from typing import Any, Callable, Iterable, NoReturn, Protocol
 
-from . import descriptors, guest, libc, wakeup
+from . import descriptors, libc, wakeup
 from .files import operations
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
-from .processes import kernel_objects, process_barrier
+from .processes import guest, kernel_objects, process_barrier
 from .processes.memory_limits import MemoryLimits
 from .processes.proc import is_child_of_init, lower_priority, mark_of, set_mark
 from .processes.programs import Programs

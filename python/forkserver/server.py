@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from . import init, libc, pipes, preloading, wakeup
 from .descriptors import close_all
-from .guest import Guest
+from .processes.guest import Guest
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import as_root, landlock, limits, namespaces
@@ -360,6 +360,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
         if options["tier"] == "C":
             from .container_server import ContainerServer
             ContainerServer._shared = tuple(options.get("shared", ()))
+            ContainerServer._has_network = options.get("network", False)
             kind: type[Server] = ContainerServer
             from .container import keeper  # here, because every process of a sandbox has what this one has loaded
             parent = os.getpid()  # this process becomes the keeper

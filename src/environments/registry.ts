@@ -28,10 +28,7 @@ const REGISTRY = {
 const INSTALLERS: Readonly<Record<keyof typeof REGISTRY, (() => Promise<InstallEnvironment>) | null>> = {
   local: null,
   docker: async () => (await import("./docker/setup.ts")).addDocker,
-  wasm: async () => {
-    const { installWasm } = await import("./wasm/install.ts");
-    return async (options) => [await installWasm(options), "Use it: rlm exec --env wasm"];
-  },
+  wasm: async () => (await import("./wasm/install.ts")).installWasm,
 };
 
 /** What `rlm doctor` says of an environment that needs something: it looks, and changes nothing. */

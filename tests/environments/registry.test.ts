@@ -21,8 +21,6 @@ describe("the registry", () => {
   });
 
   test.each([
-    ["docker", "this version does not have it yet. Use 'local'"],
-    ["wasm", "this version does not have it yet. Use 'local'"],
     ["locla", "there is no such environment. Did you mean 'local'? Known are: local, docker, wasm"],
     ["moon", "there is no such environment. Use one of: local, docker, wasm"],
     ["toString", "there is no such environment. Use one of: local, docker, wasm"],

@@ -11,7 +11,7 @@ import sys
 from typing import Callable, NoReturn
 
 from .. import libc
-from ..guest import unpack
+from ..processes.guest import unpack
 from ..sandbox import checks, limits
 from .plan import Plan
 

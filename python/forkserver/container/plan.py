@@ -25,6 +25,7 @@ from .supervisor import Supervisor
 _SCOPES_SIGNALS = 6
 _TRUNCATE = 3
 _OOM_SCORE = "/proc/self/oom_score_adj"
+_OF_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "services", "protocols")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Not zero: see namespaces.py.
 _WRITABLE_DEVICES = ("null", "full", "random", "urandom")
@@ -51,6 +52,8 @@ class Plan:
     # The folder in which pipes have names, if they have, and other folders that every sandbox may use.
     pipes: str | None = None
     shared: tuple[str, ...] = ()
+    # Whether it may use the network of its container.
+    has_network: bool = False
     # The following differ for each sandbox.
     user: User = User(-1, -1, False)
     mounts: tuple[Mount, ...] = ()
@@ -158,18 +161,20 @@ class Plan:
         if self.pipes is not None:
             devices.append(os.fsencode(self.pipes))  # code reopens its streams as /dev/stdout
         readable += [b"/dev/" + name.encode() for name in _DEVICES]
-        landlock.restrict(self.landlock, writable, devices, readable, map(os.fsencode, self.listed))
+        landlock.restrict(self.landlock, writable, devices, readable, map(os.fsencode, self.listed), self.has_network)
         for fd in opened:
             os.close(fd)
         checks.check_unwritable(_OOM_SCORE)  # now, because it belongs to root once nobody may look into this process
 
 
-def system_plan(landlock_abi: int, home: str) -> Plan:
+def system_plan(landlock_abi: int, home: str, has_network: bool = False) -> Plan:
     """What every sandbox of this fork server sees; computed once."""
     folders = interpreter.folders(home)
-    system = [path for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in interpreter.ETC)) if os.path.exists(path)]
-    filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=False, is_supervisor=True)
-    return Plan((*system, *folders), landlock_abi, filters)
+    files = (*interpreter.ETC, *(_OF_NETWORK if has_network else ()))
+    system = [path for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in files)) if os.path.exists(path)]
+    filters = (seccomp.build(has_cgroup=False, has_network=has_network),
+               seccomp.build(has_cgroup=False, is_supervisor=True, has_network=has_network))
+    return Plan((*system, *folders), landlock_abi, filters, has_network=has_network)
 
 
 def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:

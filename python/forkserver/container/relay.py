@@ -1,8 +1,11 @@
 """Carries everything between the host and the fork server of a container over stdin and stdout, where they share no folder.
 
 A frame is a kind (one byte), a channel (4 bytes), a length (4 bytes) and as many bytes. Channel 0 is the fork server's own stdin and stdout;
-others are its pipes, by their numbers. A side sends what the other has room for: each channel has a window, and bytes that were taken open it
-again. What was printed before an event goes before it, so that the host sees both in the order in which they happened.
+the host numbers the others when it opens pipes. A side sends what the other has room for: each channel has a window, and bytes that were
+taken open it again.
+
+The host reads what was printed before an event, and the events before what was printed, as from pipes. So frames go in batches: the host
+handles a batch when it has all of it, and what belongs together is in one.
 """
 from __future__ import annotations
 
@@ -12,12 +15,15 @@ import select
 import socket
 import struct
 
-OPEN_READER, OPEN_ORDERED, OPEN_WRITER, DATA, TAKEN, CLOSE = range(6)
+OPEN_READER, OPEN_ORDERED, OPEN_WRITER, DATA, TAKEN, CLOSE, END = range(7)
 _HEADER = struct.Struct(">BII")
 _WINDOW = 1 << 20
 _CHUNK = 1 << 16
 # More than a pipe contains.
 _MOST_BEFORE_EVENT = 2 << 20
+# After that many rounds of events and output in one batch, or bytes, order between the streams may be lost.
+_MAX_ROUNDS = 10_000
+_MAX_BATCH = 1 << 20
 _MAX_FRAME = 1 << 20
 
 
@@ -39,6 +45,7 @@ class Relay:
         self._by_fd: dict[int, tuple[int, _Channel]] = {}
         self._poll = select.epoll()
         self._input = bytearray()
+        self._sent = 0  # bytes since the last batch ended
         self._add(0, _Channel(control.fileno(), True), self._readers, select.EPOLLIN)
         self._writers[0] = _Channel(control.fileno(), True)
         self._poll.register(0, select.EPOLLIN)
@@ -46,26 +53,46 @@ class Relay:
     def run(self) -> None:
         """Returns when the host or the fork server has ended."""
         while True:
-            ready = self._poll.poll()
-            ordered: list[tuple[int, _Channel]] = []
-            for fd, events in ready:
+            for fd, events in self._poll.poll():
                 if fd == 0:
                     if not self._receive():
                         return
-                    continue
-                found = self._by_fd.get(fd)
-                if found is None:
-                    continue
-                if events & select.EPOLLOUT:
-                    self._write(*((0, self._writers[0]) if fd == self._control.fileno() else found))
-                if events & ~select.EPOLLOUT and found[0] in self._readers and self._readers[found[0]] is found[1]:
-                    if found[1].is_ordered:
-                        ordered.append(found)
-                    else:
-                        self._read(*found)
-            for number, channel in ordered:
-                if not self._read_ordered(number, channel) and number == 0:
-                    return
+                elif (found := self._by_fd.get(fd)) is not None:
+                    self._wake(*found, events)
+            if not self._send_batch():
+                return
+
+    def _wake(self, number: int, channel: _Channel, events: int) -> None:
+        """A pipe can be written, or nobody reads it. What can be read is read for the next batch."""
+        if events & select.EPOLLOUT:
+            self._write(number, self._writers[number])
+        elif events & select.EPOLLERR and number in self._writers and number != 0:
+            self._remove(number, channel, self._writers)
+            self._send(CLOSE, number)
+
+    def _send_batch(self) -> bool:
+        """Sends what was printed and the events. False: the fork server has ended."""
+        is_alive = True
+        for _ in range(_MAX_ROUNDS):
+            events = [(number, channel, data) for number, channel in [*self._readers.items()]
+                      if channel.is_ordered and (data := self._try_read(channel, min(_CHUNK, channel.window))) is not None]
+            has_printed = False
+            for number, channel in [*self._readers.items()]:
+                if not channel.is_ordered:
+                    has_printed |= self._read(number, channel, bool(events))
+            for number, channel, data in events:
+                if data:
+                    self._send_data(number, channel, data)
+                elif number == 0:
+                    is_alive = False
+                else:
+                    self._end(number, channel)
+            if not events and not has_printed or not is_alive or self._sent > _MAX_BATCH:
+                break
+        if self._sent:
+            self._send(END, 0)
+            self._sent = 0
+        return is_alive
 
     def _receive(self) -> bool:
         chunk = os.read(0, _CHUNK)
@@ -86,7 +113,7 @@ class Relay:
 
     def _handle(self, kind: int, number: int, data: bytes) -> None:
         if kind in (OPEN_READER, OPEN_ORDERED, OPEN_WRITER):
-            self._open(kind, number)
+            self._open(kind, number, struct.unpack(">I", data)[0])
         elif kind == DATA and number in self._writers:
             channel = self._writers[number]
             channel.waiting += data
@@ -96,14 +123,14 @@ class Relay:
             was_shut = channel.window <= 0
             channel.window += struct.unpack(">I", data)[0]
             if was_shut and channel.window > 0:
-                self._poll.modify(channel.fd, select.EPOLLIN)
+                self._poll.register(channel.fd, select.EPOLLIN)
         elif kind == CLOSE:
             self._close_from_host(number)
 
-    def _open(self, kind: int, number: int) -> None:
+    def _open(self, kind: int, number: int, pipe: int) -> None:
         flags = os.O_WRONLY if kind == OPEN_WRITER else os.O_RDONLY
         try:
-            fd = os.open(f"{self._folder}/{number}", flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            fd = os.open(f"{self._folder}/{pipe}", flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             self._send(CLOSE, number)
             return
@@ -120,7 +147,8 @@ class Relay:
     def _remove(self, number: int, channel: _Channel, table: dict[int, _Channel]) -> None:
         del table[number]
         del self._by_fd[channel.fd]
-        self._poll.unregister(channel.fd)
+        if channel.window > 0:
+            self._poll.unregister(channel.fd)
         os.close(channel.fd)
 
     def _close_from_host(self, number: int) -> None:
@@ -157,35 +185,24 @@ class Relay:
             events = select.EPOLLOUT if channel.waiting else 0
             self._poll.modify(channel.fd, events | select.EPOLLIN if number == 0 else events)
 
-    def _read(self, number: int, channel: _Channel) -> None:
-        data = self._try_read(channel, min(_CHUNK, channel.window))
-        if data is None:
-            return
-        if not data:
-            self._remove(number, channel, self._readers)
-            self._send(CLOSE, number)
-            return
-        self._send_data(number, channel, data)
-
-    def _read_ordered(self, number: int, channel: _Channel) -> bool:
-        """Reads an event, and sends what was printed before it first. False: there are no more."""
-        data = self._try_read(channel, min(_CHUNK, channel.window))
-        if data is None:
-            return True
-        for other, printed in [*self._readers.items()]:
-            if printed.is_ordered:
-                continue
-            total = 0
-            while total < _MOST_BEFORE_EVENT and (chunk := self._try_read(printed, _CHUNK)):
-                total += len(chunk)
-                self._send_data(other, printed, chunk)
-        if data:
+    def _read(self, number: int, channel: _Channel, is_before_event: bool) -> bool:
+        """Sends what was printed; all of it, whatever the window, before an event. True: there was something."""
+        total = 0
+        most = _MOST_BEFORE_EVENT if is_before_event else min(_CHUNK, channel.window)
+        while total < most:
+            data = self._try_read(channel, min(_CHUNK, most - total))
+            if data is None:
+                break
+            if not data:
+                self._end(number, channel)
+                return True
+            total += len(data)
             self._send_data(number, channel, data)
-            return True
-        if number != 0:
-            self._remove(number, channel, self._readers)
-            self._send(CLOSE, number)
-        return False
+        return total > 0
+
+    def _end(self, number: int, channel: _Channel) -> None:
+        self._remove(number, channel, self._readers)
+        self._send(CLOSE, number)
 
     def _try_read(self, channel: _Channel, most: int) -> bytes | None:
         """None: nothing is there now."""
@@ -202,13 +219,15 @@ class Relay:
 
     def _send_data(self, number: int, channel: _Channel, data: bytes) -> None:
         if number != 0:  # the host always takes events of the fork server
+            was_shut = channel.window <= 0
             channel.window -= len(data)
-            if channel.window <= 0:
-                self._poll.modify(channel.fd, 0)
+            if channel.window <= 0 and not was_shut:
+                self._poll.unregister(channel.fd)  # the end of its writer would wake this process again and again
         self._send(DATA, number, data)
 
     def _send(self, kind: int, number: int, data: bytes = b"") -> None:
         rest = memoryview(_HEADER.pack(kind, number, len(data)) + data)
+        self._sent += len(rest)
         while rest:
             rest = rest[os.write(1, rest):]
 

@@ -30,9 +30,9 @@ def abi(most: int | None = None) -> int:
 
 
 def restrict(version: int, writable: list[bytes], devices: list[bytes], readable: Iterable[bytes] = (b"/",),
-             listed: Iterable[bytes] = ()) -> None:
+             listed: Iterable[bytes] = (), has_network: bool = False) -> None:
     """Allows reading below `readable`, everything below `writable`, writing to `devices`, and to list folders at and below `listed`.
-    Needs no_new_privs."""
+    `has_network`: TCP is not restricted. Needs no_new_privs."""
     if version == 0:
         raise OSError(errno.EOPNOTSUPP, "this kernel has no Landlock")
     handled = (1 << 13) - 1  # the thirteen rights of the first version
@@ -44,7 +44,7 @@ def restrict(version: int, writable: list[bytes], devices: list[bytes], readable
         handled |= _IOCTL_DEV
     attributes = struct.pack("=Q", handled)
     if version >= 4:
-        attributes += struct.pack("=Q", _TCP_BIND_AND_CONNECT)
+        attributes += struct.pack("=Q", 0 if has_network else _TCP_BIND_AND_CONNECT)
     if version >= 6:
         attributes += struct.pack("=Q", _SCOPE_ABSTRACT_UNIX_AND_SIGNALS)
     ruleset = libc.syscall(libc.LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)

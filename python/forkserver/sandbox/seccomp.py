@@ -105,7 +105,7 @@ _SOL_SOCKET, _SO_SNDBUF, _SO_RCVBUF = 1, 7, 8
 _SO_ATTACH = (26, 50, 51, 52)  # filters, classic and extended
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _BTRFS_IOC_SYNC = 0x9408
-_AF_UNIX = 1
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 5, 0xF
 _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETLEASE, _F_NOTIFY = 37, 38, 1024, 1026
 _INIT = 1
@@ -116,17 +116,21 @@ _SET_ID_BITS = 0o6000
 _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 
 
-def build(has_cgroup: bool, is_supervisor: bool = False) -> bytes:
+def build(has_cgroup: bool, is_supervisor: bool = False, has_network: bool = False) -> bytes:
     """The filter as an array of `struct sock_filter`, for a sandbox with a memory cgroup or without. Calls with rules for their
     arguments come first, because the kernel runs the filter for each of them. `is_supervisor`: members install another filter by a
-    call that is denied otherwise; that filter denies it (member_filter.py)."""
+    call that is denied otherwise; that filter denies it (member_filter.py). `has_network`: its container has one, and it may use it."""
     code = [load(ARCH_AT), *unless(JEQ, _ARCH, KILL), load(NR)]
     if libc.X86_64:
         code += when(JSET, 0x40000000, KILL)
     for number, rules in _argument_rules(has_cgroup):
         code += [(JEQ, 0, len(rules) + 1, number), *rules, answer(ALLOW)]
     code += when(JGT, LAST_REVIEWED, ENOSYS)
-    code += when(JEQ, _SOCKET, EACCES)
+    if has_network:
+        of_network = deny_all_but(0, _AF_INET, _AF_INET6, action=EACCES)
+        code += [(JEQ, 0, len(of_network) + 1, _SOCKET), *of_network, answer(ALLOW)]
+    else:
+        code += when(JEQ, _SOCKET, EACCES)
     for calls, action in ((DENIED, EPERM), (ABSENT, ENOSYS), (UNSUITABLE, EINVAL), (UNSUPPORTED, EOPNOTSUPP),
                           (IGNORED, SUCCESS)):
         for name, numbers in calls.items():

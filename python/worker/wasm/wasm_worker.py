@@ -12,7 +12,7 @@ from ..io.channel import Reader
 from ..kernel import Kernel
 from ..notebook import timing
 from ..state import State
-from ..worker import Worker, _peak_bytes
+from ..worker import WARM_UP, Worker, _peak_bytes
 from . import event_loop
 from .calls import WasmCalls
 from .devices import DEVICES, DeviceWriter
@@ -25,6 +25,14 @@ from .streams import WasmStreams
 class _NoProcesses:
     def changed(self) -> bool:
         return False
+
+
+class _Nowhere:
+    """In place of a writer."""
+
+    def send(self, _event: Dict[str, Any]) -> None: ...
+
+    def send_frame(self, _frame: bytes) -> None: ...
 
 
 class _NoBranches:
@@ -71,7 +79,16 @@ class WasmWorker(Worker):
     def serve(self) -> NoReturn:
         self._listener.start()
         self._send_ready()
+        self._warm_up()  # while the host prepares the first command
         self._serve_commands()
+
+    def _warm_up(self) -> None:
+        """Runs a few executions whose events go nowhere: V8 compiles a function when it is first called."""
+        real, self._writer = self._writer, _Nowhere()  # type: ignore[assignment]
+        for code in WARM_UP * 3:
+            self._execute({"id": "", "cmd": "exec", "count": 0, "code": code, "env": {}}, None)
+            self._execute({"id": "", "cmd": "exec", "count": 0, "code": code}, None)
+        self._writer = real
 
     def _fork(self, name: str, branch: int) -> None:
         self._answer({"id": name}, lambda _message: self._branches.make(branch))

@@ -11,7 +11,9 @@ export function addDoctor(program: Command): void {
     .summary("check this machine, and print fixes for problems")
     .description("Checks Node, Python, the sandbox and their needs, and prints a fix for each problem.")
     .addOption(
-      new Option("--env <name>", "try sessions there (default: that of rlm.toml, else local)").choices(ENVIRONMENT_NAMES),
+      new Option("--env <name>", "try sessions there (default: that of rlm.toml, else local)").choices(
+        ENVIRONMENT_NAMES,
+      ),
     )
     .option("--json", "print the findings as one JSON object, and nothing else")
     .allowExcessArguments(false)

@@ -16,8 +16,8 @@ import { toDockerMounts } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 import { explain, unavailable } from "./engine/errors.ts";
-import { Launcher, type Launched } from "./launcher.ts";
-import { removeStaleMeetings } from "./meeting-link.ts";
+import { Launcher, type Launched } from "./transport/launcher.ts";
+import { removeStaleMeetings } from "./transport/meeting-link.ts";
 import { networkOf } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
 

@@ -117,7 +117,7 @@ export class Images implements ImageEngine {
       ...changes.map((change): [string, string] => ["changes", change]),
     ]);
     const body = Readable.from(archive);
-    const path = `/images/create?${query}`;
+    const path = `/images/create?${query.toString()}`;
     for await (const { error } of this.#engine.messages("POST", path, { body, ...(signal && { signal }) })) {
       if (typeof error === "string") throw new EngineError(500, error.slice(0, 500));
     }

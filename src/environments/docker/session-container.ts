@@ -39,6 +39,7 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
   const options = {
     tier: "C",
     shared: SHARED,
+    network: network !== "none",
     preload,
     host: 0,
     home: "/nonexistent",

@@ -4,11 +4,12 @@
 // all its sandboxes have ended and this object cannot be used any more. It does not keep the host alive: whoever waits for it counts that
 // as active work.
 
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { closeSync, openSync, realpathSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 import { findBubblewrap } from "../bubblewrap.ts";
@@ -271,19 +272,19 @@ function spawnServer(start: ForkServerOptions): ServerLink {
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${requirePythonFolder()}/forkserver/__main__.py`;
   const opened = image === undefined ? [] : [openSync(image, "r")];
-  const started = spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
+  const child = spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "pipe", ...opened],
     detached: true, // so that Ctrl-C in a terminal reaches only the host
     env: { PATH: toPath(executable), ...CLEAN_ENVIRONMENT },
     cwd: "/",
   });
   for (const fd of opened) closeSync(fd);
+  const started = child as ChildProcessByStdio<Writable, Readable, Readable>; // its first three are pipes
   started.unref();
-  const [input, output, errorOutput] = [started.stdin, started.stdout, started.stderr] as [Socket, Socket, Socket]; // they are pipes
-  for (const pipe of [input, output, errorOutput]) pipe.unref();
-  input.on("error", () => {});
+  for (const pipe of [started.stdin, started.stdout, started.stderr]) (pipe as Socket).unref();
+  started.stdin.on("error", () => {});
   let errors = "";
-  errorOutput.on("data", (chunk: Buffer) => {
+  started.stderr.on("data", (chunk: Buffer) => {
     errors = (errors + chunk.toString()).slice(-4096);
   });
   const ended = new Promise<ServerEnd>((resolve) => {
@@ -298,9 +299,9 @@ function spawnServer(start: ForkServerOptions): ServerLink {
   return {
     pipes: toPipes,
     ended,
-    onData: (deliver) => void output.on("data", deliver),
-    write: (line) => void input.write(line),
-    end: () => void input.end(),
+    onData: (deliver) => void started.stdout.on("data", deliver),
+    write: (line) => void started.stdin.write(line),
+    end: () => void started.stdin.end(),
     kill: () => void started.kill("SIGKILL"),
   };
 }

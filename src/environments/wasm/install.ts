@@ -41,8 +41,8 @@ export interface InstallOptions {
   readonly package?: string | undefined;
 }
 
-/** Resolves to what was done, as a sentence without a full stop. Throws EnvironmentUnavailableError; then nothing was changed. */
-export async function installWasm(options: InstallOptions = {}): Promise<string> {
+/** Resolves to what was done: sentences without a full stop. Throws EnvironmentUnavailableError; then nothing was changed. */
+export async function installWasm(options: InstallOptions = {}): Promise<readonly string[]> {
   const { onProgress = () => {}, force = false } = options;
   const target = installedFolder();
   const isThere = isPyodide(target);
@@ -61,7 +61,7 @@ export async function installWasm(options: InstallOptions = {}): Promise<string>
   } finally {
     await environment.close();
   }
-  return `Pyodide ${PYODIDE_VERSION} ${isThere && !force ? "was installed already" : "is installed"} in ${target}`;
+  return [`Pyodide ${PYODIDE_VERSION} ${isThere && !force ? "was installed already" : "is installed"} in ${target}`];
 }
 
 /** Runs 1 + 1 in a session. Throws EnvironmentUnavailableError. */

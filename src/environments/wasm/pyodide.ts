@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { compiledCodeFolder } from "../../util/data-folder.ts";
 
@@ -18,7 +19,7 @@ export const PYODIDE_FILES = [
   "pyodide.mjs",
   "python_stdlib.zip",
 ];
-export const ADD_WASM = "Install it with: rlm env add wasm";
+const ADD_WASM = "Install it with: rlm env add wasm";
 
 /** The folder for what is installed and built. Throws EnvironmentUnavailableError where others could replace its files. */
 export function wasmFolder(): string {
@@ -57,15 +58,14 @@ export function unavailable(why: string, fix: string): EnvironmentUnavailableErr
   return new EnvironmentUnavailableError({ environment: "wasm", why, fix });
 }
 
+/** As Node finds a package from here: in the nearest `node_modules`. */
 function findPeer(): string | undefined {
   const here = (import.meta as { readonly url?: string }).url;
-  if (here === undefined) return undefined;
-  try {
-    // Imported, it would end up in a chunk that browsers load, too.
-    const { createRequire } = process.getBuiltinModule("node:module");
-    const folder = dirname(createRequire(here).resolve("pyodide/package.json"));
-    return isPyodide(folder) ? folder : undefined;
-  } catch {
-    return undefined;
+  let folder = here === undefined ? undefined : dirname(fileURLToPath(here));
+  while (folder !== undefined) {
+    const peer = join(folder, "node_modules", "pyodide");
+    if (isPyodide(peer)) return peer;
+    folder = folder === dirname(folder) ? undefined : dirname(folder);
   }
+  return undefined;
 }

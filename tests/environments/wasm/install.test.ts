@@ -36,10 +36,10 @@ describe.skipIf(!hasPackage)("with the package", () => {
     const steps: string[] = [];
     const onProgress = (text: string): void => void steps.push(text);
     const folder = join(dataPath("wasm"), `pyodide-${PYODIDE_VERSION}`);
-    expect(await installWasm({ package: PACKAGE, onProgress })).toContain("is installed in");
+    expect((await installWasm({ package: PACKAGE, onProgress })).join()).toContain("is installed in");
     expect(steps).toEqual(["Unpacking", "Preparing Python for WebAssembly", "Starting a session"]);
     expect(existsSync(join(folder, "pyodide.asm.wasm"))).toBe(true);
     expect(readdirSync(dataPath("wasm")).filter((name) => /^(?:installing|making)-/.test(name))).toEqual([]);
-    expect(await installWasm({ package: PACKAGE })).toContain("was installed already");
+    expect((await installWasm({ package: PACKAGE })).join()).toContain("was installed already");
   });
 });

@@ -11,7 +11,7 @@ import { dataPath } from "../../../src/util/data-folder.ts";
 import { PLAIN } from "../../contracts/environment.ts";
 import { PYTHON } from "../../open.ts";
 
-export const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
+const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
 export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs test";
 /** The package as npm downloads it. */
 export const PACKAGE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}.tgz`);
@@ -32,7 +32,11 @@ export function installWasm(): void {
   const folder = dataPath("wasm");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const link = join(folder, `pyodide-${PYODIDE_VERSION}`);
-  if (!existsSync(link)) symlinkSync(PYODIDE, link);
+  try {
+    symlinkSync(PYODIDE, link);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another file of tests has made it
+  }
 }
 
 export function openWasm(options: Partial<EnvironmentOptions> = {}): WasmEnvironment {

@@ -42,7 +42,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     await using session = await runtime.openSession();
     await session.execute("x = 1").result;
     const execution = await begin(session, "import time; print('up', flush=True); time.sleep(1000)");
-    await session.interrupt();
+    session.interrupt();
     expect((await execution.result).status).toBe("interrupted");
     expect(await valueOf(session, "x")).toBe("1");
   });
@@ -121,7 +121,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     expect(await session.inspect("x")).toMatchObject({ incomplete: null });
     const execution = await begin(session, "print('up', flush=True)\nwhile True: pass");
     expect((await session.variables()).variables.map(({ name }) => name)).toContain("x");
-    await session.interrupt();
+    session.interrupt();
     await execution.result;
   });
 });

@@ -58,7 +58,7 @@ function toAddress(text: string, tlsFolder?: string): EngineAddress {
     const fix = `Forward its socket, ssh -NL /tmp/docker.sock:/var/run/docker.sock ${rest}, and set DOCKER_HOST=unix:///tmp/docker.sock`;
     throw unavailable(`engines over SSH (${text}) are not supported`, fix);
   }
-  const url = scheme === "tcp" || scheme === "http" || scheme === "https" ? parseHost(scheme, rest) : undefined;
+  const url = scheme === "tcp" || scheme === "http" || scheme === "https" ? parseHost(rest) : undefined;
   if (url === undefined) {
     throw unavailable(
       `${JSON.stringify(text)} is no address of an engine`,
@@ -74,11 +74,9 @@ function portOf(url: URL, isTLS: boolean): number {
   return url.port === "" ? (isTLS ? TLS_PORT : PLAIN_PORT) : Number(url.port);
 }
 
-function parseHost(scheme: string, rest: string): URL | undefined {
+function parseHost(rest: string): URL | undefined {
   // A scheme that has no default port, so that any port is kept.
-  return rest !== "" && URL.canParse(`${scheme === "tcp" ? "tcp" : "tcp"}://${rest}`)
-    ? new URL(`tcp://${rest}`)
-    : undefined;
+  return rest !== "" && URL.canParse(`tcp://${rest}`) ? new URL(`tcp://${rest}`) : undefined;
 }
 
 function readTLS(folder: string | undefined): TLSFiles {
@@ -88,7 +86,7 @@ function readTLS(folder: string | undefined): TLSFiles {
     return existsSync(path) ? readFileSync(path) : undefined;
   };
   const files = Object.entries(IN_TLS_FOLDER).map(([key, name]) => [key, read(name)] as const);
-  return Object.fromEntries(files.filter(([, content]) => content !== undefined)) as TLSFiles;
+  return Object.fromEntries(files.filter(([, content]) => content !== undefined));
 }
 
 interface ContextFile {

@@ -119,12 +119,16 @@ export class Engine {
     );
     const text = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
     const data = text ?? body;
-    const request = this.#request(method, pairs.length > 0 ? `${path}?${new URLSearchParams(pairs)}` : path, {
-      ...(text !== undefined && { "Content-Type": "application/json" }),
-      ...(body !== undefined && { "Content-Type": "application/x-tar" }),
-      ...(Buffer.isBuffer(data) ? { "Content-Length": String(data.length) } : {}),
-      ...headers,
-    });
+    const request = this.#request(
+      method,
+      pairs.length > 0 ? `${path}?${new URLSearchParams(pairs).toString()}` : path,
+      {
+        ...(text !== undefined && { "Content-Type": "application/json" }),
+        ...(body !== undefined && { "Content-Type": "application/x-tar" }),
+        ...(Buffer.isBuffer(data) ? { "Content-Length": String(data.length) } : {}),
+        ...headers,
+      },
+    );
     const end = (): void => void request.destroy(new Error("aborted"));
     signal?.addEventListener("abort", end, { once: true });
     if (signal?.aborted) end();

@@ -45,11 +45,11 @@ export async function handleRequest(
   channel: JobChannel,
 ): Promise<void> {
   try {
-    const operation = OPERATIONS[String(request["do"])];
+    const operation = OPERATIONS[toText(request["do"])];
     if (operation === undefined) throw new Failure("denied", "this tier cannot do that");
     const paths: InnerPath[] = [];
     const find = (name: "path" | "to", options = {}): InnerPath => {
-      const found = openInner(folder, String(request[name] ?? ""), options);
+      const found = openInner(folder, toText(request[name]), options);
       paths.push(found);
       return found;
     };
@@ -66,7 +66,7 @@ export async function handleRequest(
 function explain(error: unknown): { readonly reason: string; readonly why: string } {
   if (error instanceof OutsideFolder) return { reason: "refused", why: error.message };
   if (error instanceof Failure) return { reason: error.reason, why: error.message };
-  const { code = "", message = "" } = error as NodeJS.ErrnoException;
+  const { code = "", message } = error as NodeJS.ErrnoException;
   return { reason: REASONS[code] ?? "denied", why: message.replace(/^\w+: ([^,]*),.*$/s, "$1") };
 }
 
@@ -104,7 +104,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 
   async write(find, request, channel) {
-    if (String(request["path"]).endsWith("/")) throw new Failure("is-a-folder", "it names a folder");
+    if (toText(request["path"]).endsWith("/")) throw new Failure("is-a-folder", "it names a folder");
     const target = find("path", { make: true });
     if (target.path === "") throw new Failure("is-a-folder", "it is the working directory");
     const mode = modeToKeep(target.at);
@@ -226,6 +226,10 @@ function modeToKeep(at: string): number {
   }
   checkRegular(found);
   return Number(found.mode) & 0o777;
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function toNumber(value: unknown): number | undefined {

@@ -12,8 +12,12 @@ import type { GuestProgram } from "../../local/fork-server.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
+/** Of the folder of a session; the process id of its host follows. */
+const PREFIX = "rlm-wasm-";
 const START_LIMIT_MS = 60_000;
 const RESTART_LIMIT_MS = 20_000;
+/** As the worker opens them. */
+const DESCRIPTORS = { commands: 3, aside: 4, events: 5, image: 6, interrupts: 7 };
 const PAGE_BYTES = 65_536;
 const MIB = 2 ** 20;
 const OWN_BYTES = 192 * MIB;
@@ -38,7 +42,7 @@ export class SeatBeltSandbox implements Sandbox {
 
   private constructor(options: SeatBeltOptions) {
     this.#options = options;
-    this.#top = realpathSync(mkdtempSync(join(tmpdir(), "rlm-wasm-")));
+    this.#top = realpathSync(mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`)));
     this.folder = join(this.#top, "work");
     mkdirSync(this.folder);
     mkdirSync(join(this.#top, "tmp"));
@@ -108,8 +112,12 @@ export class SeatBeltSandbox implements Sandbox {
     const writable = [...own, ...mounts.filter(({ mode }) => mode === "rw").map(({ path }) => path)];
     const pages = Math.min(65_536, Math.floor(Math.max(limits.memoryBytes - OWN_BYTES, LEAST_BYTES) / PAGE_BYTES));
     const settings = {
-      ...{ commands: 3, aside: 4, events: 5, image: 6, interrupts: 7, isSeatBelt: true },
-      ...{ folder: this.folder, temporary, mounts: mounts.map(({ path }) => path), wheels: guest.wheels },
+      ...DESCRIPTORS,
+      isSeatBelt: true,
+      folder: this.folder,
+      temporary,
+      mounts: mounts.map(({ path }) => path),
+      wheels: guest.wheels,
       env: { HOME: this.folder, TMPDIR: temporary, USER: "user", LANG: "C.UTF-8" },
     };
     const flags = [...guest.flags, `--wasm-max-mem-pages=${pages}`, ...permissions(readable, writable)];
@@ -121,6 +129,30 @@ export class SeatBeltSandbox implements Sandbox {
       memoryBytes: limits.memoryBytes,
       memoryOf,
     });
+  }
+}
+
+/** Removes the folders of sessions whose host was killed: no process of ours is left to do it. */
+export function removeOrphans(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN;
+    const path = join(tmpdir(), name);
+    try {
+      if (Number.isInteger(pid) && !isAlive(pid) && lstatSync(path).uid === (process.getuid?.() ?? 0)) {
+        rmSync(path, { recursive: true, force: true });
+      }
+    } catch {
+      // it was removed meanwhile
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

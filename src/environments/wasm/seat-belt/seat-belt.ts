@@ -14,7 +14,7 @@ import type {
 } from "../../environment.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../../mounts.ts";
-import { SeatBeltSandbox } from "./seat-belt-sandbox.ts";
+import { removeOrphans, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
 
 export const SEAT_BELT = "seat-belt";
 
@@ -43,6 +43,7 @@ export class SeatBelt implements Environment {
 
   /** `stronger` says why there is no tier. */
   constructor(options: EnvironmentOptions, guest: GuestProgram, capabilities: Capabilities, stronger: StrongerTier) {
+    removeOrphans();
     this.#options = options;
     this.#guest = guest;
     this.#image = openSync(guest.image, "r");

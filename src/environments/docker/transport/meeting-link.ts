@@ -7,10 +7,10 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fro
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ServerEnd, ServerLink } from "../local/fork-server.ts";
-import { namedPipes } from "../local/pipes.ts";
-import { startOfProcess } from "../../util/start-of-process.ts";
-import { deferred } from "../../util/async/deferred.ts";
+import type { ServerEnd, ServerLink } from "../../local/fork-server.ts";
+import { namedPipes } from "../../local/pipes.ts";
+import { startOfProcess } from "../../../util/start-of-process.ts";
+import { deferred } from "../../../util/async/deferred.ts";
 import { parseEvent, parseFirst } from "./events.ts";
 
 /** How long the engine may take to say why a container has ended. */

@@ -11,7 +11,7 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NoReturn
 
-from .sandbox import limits as limits_module
+from ..sandbox import limits as limits_module
 
 # Memory of the program itself, which is not Python's: code, compiled code, the heap of JavaScript.
 _OWN_BYTES = 192 * 1024 * 1024

@@ -1,14 +1,14 @@
 // Starts containers of sessions, and the link to the fork server in each: by a folder that both sides see where the engine is on this
 // machine, by the container's attached streams elsewhere. Which of them works is found out by trying, once for each engine.
 
-import { ForkServer, type ServerLink } from "../local/fork-server.ts";
-import type { ServerEvent } from "../local/fork-server-messages.ts";
-import { createContainer, startContainer } from "./containers.ts";
-import type { Engine } from "./engine/engine.ts";
-import { EngineError, unavailable } from "./engine/errors.ts";
+import { ForkServer, type ServerLink } from "../../local/fork-server.ts";
+import type { ServerEvent } from "../../local/fork-server-messages.ts";
+import { createContainer, startContainer } from "../containers.ts";
+import type { Engine } from "../engine/engine.ts";
+import { EngineError, unavailable } from "../engine/errors.ts";
 import { attachedLink } from "./attached-link.ts";
 import { openMeeting } from "./meeting-link.ts";
-import { memoryFor, toSpec, type SessionContainer } from "./session-container.ts";
+import { memoryFor, toSpec, type SessionContainer } from "../session-container.ts";
 
 type Transport = "meeting" | "attach";
 

@@ -1,7 +1,7 @@
 // Events of the fork server in a container. It runs beside code of a session, so each is hostile until parsed.
 
 import * as z from "zod";
-import type { ServerEvent } from "../local/fork-server-messages.ts";
+import type { ServerEvent } from "../../local/fork-server-messages.ts";
 
 const count = z.int().min(0);
 const text = z.string().max(64 * 1024);
