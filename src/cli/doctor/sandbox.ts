@@ -65,7 +65,9 @@ function toText(value: unknown): string {
   return Array.isArray(value) ? value.join(" and ") : String(value);
 }
 
-function hardening({ landlock, cgroup, user, users }: EnvironmentReport): Finding[] {
+/** What the kernel adds. A container has the limits of its engine, and the seat belt has none of this. */
+function hardening({ tier, landlock, cgroup, user, users }: EnvironmentReport): Finding[] {
+  if (tier === "seat-belt") return [];
   const landlocked =
     landlock !== null && landlock > 0
       ? ok("landlock", `version ${landlock}`)
@@ -74,6 +76,14 @@ function hardening({ landlock, cgroup, user, users }: EnvironmentReport): Findin
     cgroup === null
       ? ok("cgroup", "none can be made here; the init of a session watches its memory")
       : ok("cgroup", `version ${cgroup}: the kernel limits the memory of a session`);
+  if (tier === "container") {
+    const limits = "the engine limits the memory and the processes of a session's container";
+    return [
+      landlocked,
+      ok("cgroup", limits),
+      ok("user", `sessions run as user ${user}, each in a container of its own`),
+    ];
+  }
   if (users === null || user === null) return [landlocked, limited];
   const found =
     "first" in users
