@@ -1,6 +1,6 @@
 // Lets a test file use the environment `docker`, with an image of this machine's Python.
 
-import { addDocker } from "../src/environments/docker/add-docker.ts";
+import { addDocker } from "../src/environments/docker/setup.ts";
 import { findAddress } from "../src/environments/docker/engine/address.ts";
 import { Engine } from "../src/environments/docker/engine/engine.ts";
 import { findSystemImage } from "../src/environments/docker/worker-image.ts";

@@ -27,9 +27,20 @@ const REGISTRY = {
 /** What `rlm env add` does, by environment. Null: it needs nothing. */
 const INSTALLERS: Readonly<Record<keyof typeof REGISTRY, (() => Promise<InstallEnvironment>) | null>> = {
   local: null,
-  docker: async () => (await import("./docker/add-docker.ts")).addDocker,
+  docker: async () => (await import("./docker/setup.ts")).addDocker,
   wasm: async () => (await import("./wasm/install.ts")).installWasm,
 };
+
+/** What `rlm doctor` says of an environment that needs something: it looks, and changes nothing. */
+const CHECKS = {
+  docker: async (): Promise<CheckEnvironment> => (await import("./docker/setup.ts")).checkDocker,
+  wasm: async (): Promise<CheckEnvironment> => {
+    const { findPyodide, PYODIDE_VERSION } = await import("./wasm/pyodide.ts");
+    return async () => `Pyodide ${PYODIDE_VERSION} in ${findPyodide()}`;
+  },
+};
+
+type CheckEnvironment = (options: InstallOptions) => Promise<string>;
 
 export interface InstallOptions {
   readonly docker?: DockerOptions | undefined;
@@ -48,6 +59,11 @@ export async function installEnvironment(
 ): Promise<readonly string[] | undefined> {
   const load = INSTALLERS[name];
   return load === null ? undefined : (await load())(options);
+}
+
+/** What it would use, as a sentence without a full stop. Throws EnvironmentUnavailableError: why it cannot be had, and the fix. */
+export async function checkEnvironment(name: keyof typeof CHECKS, options: InstallOptions): Promise<string> {
+  return (await CHECKS[name]())(options);
 }
 
 export type EnvironmentName = keyof typeof REGISTRY;

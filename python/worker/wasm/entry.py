@@ -17,6 +17,7 @@ def prepare() -> None:
 
     stub = types.ModuleType("resource")
     stub.RUSAGE_SELF, stub.RUSAGE_CHILDREN, stub.getrusage = 0, -1, usage.getrusage  # type: ignore[attr-defined]
+    stub.RLIMIT_DATA, stub.RLIM_INFINITY, stub.getrlimit = 2, -1, usage.getrlimit  # type: ignore[attr-defined]
     sys.modules["resource"] = stub  # for our own modules, until they are imported
     from .. import worker
     from . import closing, missing, wasm_worker, wheels  # noqa: F401

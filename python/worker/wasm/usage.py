@@ -3,7 +3,7 @@
 import os
 import time
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Tuple
 
 from .devices import DEVICES
 
@@ -16,6 +16,11 @@ def getrusage(_who: int) -> Any:
         return SimpleNamespace(ru_maxrss=0, ru_utime=0.0, ru_stime=0.0)
     peak, cpu = DEVICES.usage()
     return SimpleNamespace(ru_maxrss=peak // 1024, ru_utime=cpu / 1e6, ru_stime=0.0)
+
+
+def getrlimit(_what: int) -> Tuple[int, int]:
+    """No limit of its own: the memory of WebAssembly ends at that of the session, with a ``MemoryError``."""
+    return -1, -1
 
 
 def process_time_ns() -> int:

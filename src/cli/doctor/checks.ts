@@ -1,6 +1,5 @@
 // The checks of `rlm doctor`, in the order of their dependencies. They repair nothing.
 
-import { existsSync } from "node:fs";
 import { access, constants, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,24 +10,30 @@ import { DEFAULT_LIMITS } from "../../session/default-limits.ts";
 import { DEFAULT_MAX_RUNS } from "../../server/context/run-admission.ts";
 import { DEFAULT_EXECUTION_LIMITS } from "../../server/context/executions.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.ts";
+import type { EnvironmentName } from "../../environments/registry.ts";
 import { healthAnswer } from "../../protocol/api/about.ts";
 import { freeBytes } from "../../util/bytes/free-bytes.ts";
 import { dataFolder, dataPath, describeDataFolder } from "../../util/data-folder.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 import { formatSize } from "../../util/text/format.ts";
 import { currentFolder } from "../../util/system/current-folder.ts";
+import { toRuntimeOptions } from "../exec/session-settings.ts";
 import { ok, warn, type Finding } from "./finding.ts";
 import { checkModels } from "./models.ts";
+import { checkEnvironments } from "./environments.ts";
 import { checkSandbox } from "./sandbox.ts";
 import { probe } from "./probe.ts";
 
 const DEFAULT_PORT = 8000;
 const GIB = 1024 ** 3;
 
-export async function* findings(): AsyncGenerator<Finding, void, undefined> {
+/** Sessions are tried in `environment`; default: the configured one. */
+export async function* findings(environment?: EnvironmentName): AsyncGenerator<Finding, void, undefined> {
   yield ok("node", `${process.versions.node} at ${process.execPath}`); // bin.ts has checked it
   const config = readConfig();
-  yield* await checkSandbox("check" in config ? {} : config.sessions);
+  const flags = omitUndefined({ env: environment });
+  yield* await checkSandbox("check" in config ? toRuntimeOptions(flags) : toRuntimeOptions(flags, config));
   yield await memory();
   yield await folder();
   yield temporary();
@@ -39,7 +44,7 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   }
   const { limits = {}, server = {} } = "check" in config ? {} : config;
   yield await port(server.port);
-  yield docker();
+  yield* await checkEnvironments("check" in config ? {} : config.docker);
   yield ok("limits", toLimits({ ...DEFAULT_LIMITS, ...limits }));
   yield ok("server", toServerLimits(server));
 }
@@ -113,11 +118,6 @@ async function port(wanted = DEFAULT_PORT): Promise<Finding> {
   const answer = parseJSON((await probe(`http://127.0.0.1:${wanted}/v1/health`)) ?? "");
   if (healthAnswer.safeParse(answer).success) return ok(check, `${wanted} is held by an rlm serve`);
   return warn(check, `${wanted} is taken by another program`, fix);
-}
-
-function docker(): Finding {
-  const hasDaemon = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock");
-  return ok("docker", `${hasDaemon ? "a daemon is there" : "no daemon found"}; this version does not use one`);
 }
 
 function toLimits(limits: typeof DEFAULT_LIMITS): string {

@@ -1,5 +1,6 @@
 // `rlm doctor`: prints what it found on this machine, and the fix for each problem.
 
+import type { EnvironmentName } from "../../environments/registry.ts";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { findings } from "./checks.ts";
 import type { Finding } from "./finding.ts";
@@ -11,10 +12,15 @@ const MAX_CHARACTERS = 1000;
 /** Of the texts: the width of the status and the check before them. */
 const INDENT = 19;
 
+export interface DoctorArguments {
+  readonly env?: EnvironmentName;
+  readonly json?: true;
+}
+
 /** The exit code is 0 if sessions work here, else 1. */
-export async function doctor({ json }: { readonly json?: true }): Promise<number> {
+export async function doctor({ env, json }: DoctorArguments): Promise<number> {
   const all: Finding[] = [];
-  for await (const finding of findings()) {
+  for await (const finding of findings(env)) {
     all.push(finding);
     if (!json) process.stdout.write(toLines(finding));
   }

@@ -1,14 +1,16 @@
 // Checks Python and the sandbox by using them: opens a session and computes 1+1.
 
 import { readFileSync } from "node:fs";
-import type { Config } from "../../config/config.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { openRuntime } from "../../runtime.ts";
+import type { RuntimeOptions } from "../../runtime-options.ts";
 import type { EnvironmentReport } from "../../environments/environment.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { describeTier } from "../io/describe-tier.ts";
 import { ok, warn, type Finding } from "./finding.ts";
 import { shimPath } from "./python-shim.ts";
+
+type Configured = Pick<RuntimeOptions, "environment" | "python" | "users" | "docker" | "wasm" | "onProgress">;
 
 /** Kernel settings that decide whether an unprivileged user can build a sandbox. */
 const SYSCTLS = [
@@ -17,12 +19,11 @@ const SYSCTLS = [
   "kernel/apparmor_restrict_unprivileged_userns",
 ] as const;
 
-/** With the interpreter and the users of the configuration. */
-export async function checkSandbox({
-  python: wanted,
-  users,
-}: Pick<Config["sessions"], "python" | "users">): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime({ poolSize: 0, preload: [], ...omitUndefined({ python: wanted, users }) });
+/** With the environment, the interpreter and the users of the configuration. */
+export async function checkSandbox(options: Configured): Promise<readonly Finding[]> {
+  const { environment: where, python: wanted, users, docker, wasm, onProgress } = options;
+  const configured = omitUndefined({ environment: where, python: wanted, users, docker, wasm, onProgress });
+  await using runtime = await openRuntime({ poolSize: 0, preload: [], ...configured });
   const started = performance.now();
   try {
     const session = await runtime.openSession({ id: "doctor" });
@@ -64,7 +65,9 @@ function toText(value: unknown): string {
   return Array.isArray(value) ? value.join(" and ") : String(value);
 }
 
-function hardening({ landlock, cgroup, user, users }: EnvironmentReport): Finding[] {
+/** What the kernel adds. A container has the limits of its engine, and the seat belt has none of this. */
+function hardening({ tier, landlock, cgroup, user, users }: EnvironmentReport): Finding[] {
+  if (tier === "seat-belt") return [];
   const landlocked =
     landlock !== null && landlock > 0
       ? ok("landlock", `version ${landlock}`)
@@ -73,6 +76,14 @@ function hardening({ landlock, cgroup, user, users }: EnvironmentReport): Findin
     cgroup === null
       ? ok("cgroup", "none can be made here; the init of a session watches its memory")
       : ok("cgroup", `version ${cgroup}: the kernel limits the memory of a session`);
+  if (tier === "container") {
+    const limits = "the engine limits the memory and the processes of a session's container";
+    return [
+      landlocked,
+      ok("cgroup", limits),
+      ok("user", `sessions run as user ${user}, each in a container of its own`),
+    ];
+  }
   if (users === null || user === null) return [landlocked, limited];
   const found =
     "first" in users

@@ -1,6 +1,7 @@
 // `rlm serve` and `rlm mcp-serve` with their options.
 
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
+import { ENVIRONMENT_NAMES } from "../../environments/registry.ts";
 import { exitWith, exitWithOwnLog } from "../options/action.ts";
 import { collect, parsePort, parseSeconds } from "../options/option-values.ts";
 import type { MCPServeArguments } from "./mcp-serve.ts";
@@ -20,6 +21,7 @@ export function addServe(program: Command): void {
     )
     .option("--allow-origin <origin>", "a site whose pages may send requests; may be repeated", collect(String))
     .option("--grace <seconds>", "how long running work may continue after a signal (default: 10)", parseSeconds)
+    .addOption(new Option("--env <name>", "where sessions run (default: local)").choices(ENVIRONMENT_NAMES))
     .option("--config <path>", "use this rlm.toml instead of the one that would be found")
     .option(
       "--tools <choice>",
@@ -54,6 +56,7 @@ export function addMCPServe(program: Command): void {
     .option("--tools <choice>", "core, all, or names of tools and groups, separated by commas", "all")
     .option("--structured", "results also as JSON with a schema, for programs")
     .option("--mount <PATH[:ro|rw]>", "mount another folder, read-only unless :rw; may be repeated", collect(String))
+    .addOption(new Option("--env <name>", "where sessions run (default: local)").choices(ENVIRONMENT_NAMES))
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .option("--config <file>", "use this file instead of rlm.toml")
     .addHelpText("after", MCP_EXAMPLES)
@@ -65,6 +68,7 @@ const SERVE_EXAMPLES = `
 Examples:
   rlm serve
   RLM_TOKEN=secret rlm serve --port 0
+  rlm serve --env docker
   rlm serve --host 0.0.0.0 --allow-host box.example
   rlm serve --log-file serve.log --grace 30`;
 
@@ -72,4 +76,5 @@ const MCP_EXAMPLES = `
 Examples:
   claude mcp add rlm -- rlm mcp-serve
   rlm mcp-serve --mount ./data:rw --tools core
+  rlm mcp-serve --env wasm
   rlm mcp-serve --http --port 0`;

@@ -8,6 +8,7 @@ import { setTimeout as after } from "node:timers/promises";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { linkMounts } from "../../environments/mounts.ts";
+import type { EnvironmentName } from "../../environments/registry.ts";
 import type { Limits } from "../../api/local.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigurationError } from "../../errors.ts";
@@ -34,6 +35,7 @@ export interface MCPServeArguments extends Partial<AddressArguments>, LoggedArgu
   readonly tools: string;
   readonly structured?: true;
   readonly mount?: readonly string[];
+  readonly env?: EnvironmentName;
   readonly python?: string;
   readonly config?: string;
 }

@@ -3,6 +3,7 @@
 // What a project's rlm.toml may not set unless it is trusted was left out when it was read: see config/guarded-settings.ts.
 
 import type { Config } from "../../config/config.ts";
+import type { EnvironmentName } from "../../environments/registry.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from "../../server/net/guards/request-limiter.ts";
@@ -20,6 +21,7 @@ export interface ServeArguments extends Partial<AddressArguments>, LogArguments 
   readonly tools?: string;
   readonly structured?: true;
   readonly mount?: readonly string[];
+  readonly env?: EnvironmentName;
   readonly config?: string;
 }
 

@@ -30,7 +30,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const model = findModel(config, "there are no runs");
   const { address, allowedOrigins, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
-  const mounts = resolveMounts(settings.runtime.mounts ?? [], config.rlm.environment);
+  const mounts = resolveMounts(settings.runtime.mounts ?? [], settings.runtime.environment ?? config.rlm.environment);
   const { tools: chosen, isStructured } = settings.mcp;
   const whyNoModel = "whyNot" in model ? model.whyNot : undefined;
   // Without a choice to check, all tools are offered, and they are loaded with the first message.

@@ -1,6 +1,6 @@
 // `rlm config`, and the commands that read rlm.toml.
 
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Folder } from "../../config/folder.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { PYTHON } from "../../open.ts";
@@ -213,9 +213,11 @@ test("exec takes limits, the time limit and the environment from the file", asyn
   const big = await run(["exec", "--timeout", "0", "-c", "x = bytearray(500_000_000)"]);
   expect([big.code, big.stderr]).toEqual([1, expect.stringContaining("MemoryError")]);
   expect(await run(["exec", "-c", "while True: pass"])).toMatchObject({ code: 124 });
+  vi.stubEnv("DOCKER_HOST", "unix:///nowhere/docker.sock");
   folder.write("project/rlm.toml", "[rlm]\nenvironment = 'docker'\n");
   expect(await run(["exec", "-c", "1"])).toMatchObject({ code: 70, stderr: expect.stringContaining("'docker'") });
   expect(await run(["exec", "--env", "local", "-c", "print(1)"])).toMatchObject({ code: 0, stdout: "1\n" });
+  vi.unstubAllEnvs();
 });
 
 test("an .env that is not ours does not stop exec", async () => {

@@ -101,19 +101,19 @@ case "$4" in *without*) echo "python 3.8 without:" ;; *) echo "it is Python 3.8"
   });
 });
 
-describe("an environment that is missing is 70, with the reason", () => {
+describe("an environment that cannot be had is 70, with the reason", () => {
   test.each([
     ["exec", ["exec", "-c", "1"]],
     ["repl", ["repl"]],
     ["run", ["run", "--demo"]],
     ["serve", ["serve", "--port", "0"]],
-    ["mcp-serve", ["mcp-serve"]],
   ])("%s", async (_, args) => {
-    const { code, stderr } = await rlm(args, { env: { RLM_ENVIRONMENT: "docker", RLM_TOKEN: "t" } });
-    expect([code, stderr]).toEqual([
-      70,
-      "rlm: cannot start a session in environment 'docker': this version does not have it yet. Use 'local'\n",
-    ]);
+    const env = { RLM_ENVIRONMENT: "docker", RLM_TOKEN: "t", DOCKER_HOST: "unix:///nowhere/docker.sock" };
+    const { code, stderr } = await rlm(args, { env });
+    expect(code).toBe(70);
+    expect(stderr).toMatch(
+      /annot start a session in environment 'docker': there is no Docker engine at \S+\. Start Docker.*\n$/,
+    );
   });
 });
 

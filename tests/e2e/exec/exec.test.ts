@@ -74,8 +74,9 @@ describe("exit codes", () => {
     expect(stderr).toContain("The program's own options go after '--'");
   });
 
-  test.each(["docker", "wasm"])("--env %s is 70: it is not available yet", async (name) => {
-    const { code, stderr } = await rlm(["exec", "--env", name, "-c", "1"]);
+  test.each(["docker", "wasm"])("--env %s is 70 where it cannot be had", async (name) => {
+    const env = { DOCKER_HOST: "unix:///nowhere/docker.sock" };
+    const { code, stderr } = await rlm(["exec", "--env", name, "-c", "1"], { env });
     expect({ code, lines: stderr.split("\n").length }).toEqual({ code: 70, lines: 2 });
     expect(stderr).toContain(`environment '${name}'`);
   });

@@ -1,0 +1,81 @@
+// The program with `--env docker` and `--env wasm`, as a user starts it.
+
+import { describe, expect, test } from "vitest";
+import { Folder } from "../config/folder.ts";
+import { hasPyodide, installWasm, NO_PYODIDE, WASM_CAPABILITIES } from "../environments/wasm/open-wasm.ts";
+import { findDockerEngine } from "../find-docker-engine.ts";
+import { useDocker } from "../use-docker.ts";
+import { MCPProgram } from "./mcp/mcp-program.ts";
+import { rlm } from "./program.ts";
+
+const NOWHERE = { DOCKER_HOST: "unix:///nowhere/docker.sock" };
+
+interface Report {
+  readonly usable: boolean;
+  readonly findings: readonly { readonly check: string; readonly status: string; readonly capabilities?: object }[];
+}
+
+describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})`}`, () => {
+  test("run --demo answers", async () => {
+    installWasm();
+    using folder = new Folder();
+    const { code, stdout } = await rlm(["run", "--demo", "--env", "wasm"], { cwd: folder.path });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
+  });
+
+  test("mcp-serve runs Python", async () => {
+    installWasm();
+    using folder = new Folder();
+    await using server = await MCPProgram.start({ args: ["--env", "wasm"], cwd: folder.path });
+    expect(await server.call("python", { code: "import sys; print(sys.platform)" })).toContain("emscripten");
+    expect(await server.call("shell", { command: "true" })).toContain("does not have the capability 'shell'");
+  });
+
+  test("doctor tries sessions where rlm.toml says, and shows what they can do", async () => {
+    installWasm();
+    using folder = new Folder({ "rlm.toml": '[rlm]\nenvironment = "wasm"\n' });
+    const { code, stdout } = await rlm(["doctor", "--json"], { cwd: folder.path, env: NOWHERE });
+    const { usable, findings } = JSON.parse(stdout) as Report;
+    expect({ code, usable }).toEqual({ code: 0, usable: true });
+    expect(findings.find(({ check }) => check === "environment")?.capabilities).toEqual(WASM_CAPABILITIES);
+    expect(findings.find(({ check }) => check === "wasm")).toMatchObject({
+      status: "ok",
+      found: expect.stringMatching(/^Pyodide [\d.]+ in /),
+    });
+  });
+});
+
+test("doctor says that Pyodide and an engine are not there, and that only these environments need them", async () => {
+  using folder = new Folder();
+  const { code, stdout } = await rlm(["doctor"], {
+    cwd: folder.path,
+    env: { ...NOWHERE, RLM_DATA: folder.at("data") },
+  });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^ok {4}docker {7}there is no Docker engine at unix:\/\/\/nowhere\/docker\.sock; only --env docker needs it\. Start Docker/m,
+  );
+  expect(stdout).toMatch(/^ok {4}wasm {9}.* is not installed; only --env wasm needs it\. .*rlm env add wasm$/m);
+});
+
+test("doctor --env docker fails without an engine, with the fix", async () => {
+  using folder = new Folder();
+  const { code, stdout } = await rlm(["doctor", "--env", "docker"], { cwd: folder.path, env: NOWHERE });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^fail {2}sandbox {6}there is no Docker engine at .*\n {19}fix: Start Docker/m);
+});
+
+test("doctor names the engine, its version and the image; sessions there are tried with --env docker", async (context) => {
+  const why = await useDocker();
+  if (why !== undefined) return context.skip(why);
+  const engine = await findDockerEngine();
+  const host = "host" in engine ? engine.host : "";
+  using folder = new Folder();
+  const { code, stdout } = await rlm(["doctor", "--env", "docker"], {
+    cwd: folder.path,
+    env: { DOCKER_HOST: host },
+  });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(` at ${host}, image '`) });
+  expect(stdout).toMatch(/^ok {4}docker {7}engine [\d.]+\S* at \S+, image '\S+' is there$/m);
+  expect(stdout).toMatch(/^ok {4}environment {2}docker: fork yes, checkpoint yes, shell yes, network none/m);
+});
