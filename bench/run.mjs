@@ -3,7 +3,7 @@
 //   npm run bench -- [--quick] [--only A,B,...] [--json FILE] [--write]
 //
 //   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
-//                                                          G mcp and shell, H rlm, I http, J tiers
+//                                                          G mcp and shell, H rlm, I http, J tiers, K environments
 //   --json    all measurements                         --write   writes the tables to bench/README.md and README.md
 
 import { fork, spawnSync } from "node:child_process";
@@ -26,8 +26,9 @@ const QUESTIONS = {
   H: "rlm",
   I: "http",
   J: "tiers",
+  K: "environments",
 };
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 const { values: options } = parseArgs({
   options: {

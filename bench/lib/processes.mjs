@@ -85,8 +85,9 @@ export function pin() {
   return setCores(String(availableParallelism() - 1));
 }
 
-export function unpin() {
-  return setCores(allCores());
+/** Lets a process use all cores again; its future children, too. */
+export function unpin(pid = process.pid) {
+  return setCores(allCores(), pid);
 }
 
 /** A command line that runs on these cores, even if this process is pinned to others. */
@@ -100,10 +101,11 @@ export function allCores() {
   return `0-${cores - 1}`;
 }
 
-function setCores(list) {
+function setCores(list, pid = process.pid) {
   if (!hasTaskset()) return false;
-  execFileSync("taskset", ["-apc", list, String(process.pid)], { stdio: "ignore" });
-  return true;
+  // A process other than this one may have ended.
+  const { status } = spawnSync("taskset", ["-apc", list, String(pid)], { stdio: "ignore" });
+  return status === 0;
 }
 
 let taskset;
