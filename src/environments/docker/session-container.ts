@@ -12,7 +12,7 @@ import { CODE_FOLDER, type WorkerImage } from "./worker-image.ts";
 
 /** Inside the container: the working folder, and where it meets the host. */
 const BOX = "/box";
-export const MEETING = "/rlm";
+const MEETING = "/rlm";
 /** For the fork server and its init, which the limits of a session do not count. */
 const OWN_BYTES = 128 * 1024 * 1024;
 const OWN_PROCESSES = 32;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RuntimeOptions } from "../../../src/api/local.ts";
-import { addDocker } from "../../../src/environments/docker/add-docker.ts";
+import { addDocker } from "../../../src/environments/docker/setup.ts";
 import { EnvironmentUnavailableError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { findDockerEngine } from "../../find-docker-engine.ts";
