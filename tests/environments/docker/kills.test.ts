@@ -149,7 +149,8 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     await engine.kill();
     expect(await execution).toMatchObject({ ...LOST, error: { name: "WorkerLost" } });
     await engine.restart();
-    expect((await session.execute("print(1)")).stdout).toBe("1\n");
+    // The first may be lost, too: its worker was asked for while there was no engine.
+    await expect.poll(async () => (await session.execute("print(1)")).stdout).toBe("1\n");
     await runtime.close();
     await expectNothingLeft(known);
   });
