@@ -52,6 +52,16 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # output = 2.00
 # cache_read = 0.025
 
+## Sessions with --env docker. All but cpus, memory and pids count only after 'rlm config trust'.
+# [docker]
+# image = "python:3.11-slim"
+# cpus = 1.0
+# memory = "2g"
+
+## A folder of wheels for sessions with --env wasm. Counts only after 'rlm config trust'.
+# [wasm]
+# wheels = "wheels"
+
 ## Limits of sessions.
 # [limits]
 # memory = "2g"
