@@ -33,6 +33,9 @@ test("every option of a runtime has a default", () => {
     idleTimeoutMs: 300_000,
     users: undefined,
     stdlibPath: join(data, "stdlib.py"),
+    docker: {},
+    wasm: {},
+    onProgress: expect.any(Function),
     ids: "short",
   });
 });
