@@ -32,7 +32,7 @@ test("without a file the defaults apply", () => {
     runs: {},
     mcp: { isStructured: false },
     listen: {},
-    runtime: { environment: "local", limits: {} },
+    runtime: { environment: "local", limits: {}, docker: {}, wasm: {} },
     sessionDefaults: {},
     logLevel: "info",
     logFormat: expect.stringMatching(/^(?:json|text)$/),
@@ -83,6 +83,8 @@ test.each(["own", "named"] as const)("a file that is %s may set everything", (so
     runtime: {
       environment: "local",
       limits: { sessions: 3, memoryBytes: 1024 ** 3 },
+      docker: {},
+      wasm: {},
       python: "/usr/bin/python3",
       users: "3000000-3000999",
       timeoutMs: null,
