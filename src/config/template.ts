@@ -57,6 +57,9 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # image = "python:3.11-slim"
 # cpus = 1.0
 # memory = "2g"
+# pids = 256
+# network = "none"
+# pull = "missing"
 
 ## A folder of wheels for sessions with --env wasm. Counts only after 'rlm config trust'.
 # [wasm]

@@ -17,10 +17,18 @@ test("the template parses and equals the defaults", () => {
 });
 
 test("every commented line parses, too, and shows the default if there is one", () => {
-  const { rlm, backends, prices, limits, sessions, ignored } = load(uncommented);
+  const { rlm, backends, prices, docker, limits, sessions, ignored } = load(uncommented);
   expect(rlm).toMatchObject(DEFAULTS);
-  for (const section of [backends, prices, limits, sessions]) expect(Object.keys(section)).not.toEqual([]);
-  expect(ignored?.names).toEqual(["sessions.python", "sessions.preload", "sessions.mounts"]);
+  for (const section of [backends, prices, docker, limits, sessions]) expect(Object.keys(section)).not.toEqual([]);
+  expect(ignored?.names).toEqual([
+    "docker.image",
+    "docker.network",
+    "docker.pull",
+    "wasm.wheels",
+    "sessions.python",
+    "sessions.preload",
+    "sessions.mounts",
+  ]);
 });
 
 test("it shows every key of [rlm]", () => {
