@@ -6,8 +6,9 @@
 const { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } = require("node:fs");
 const path = require("node:path");
 
-const { writeImage } = require("./image.cjs");
-const { loadPython } = require("./python.cjs");
+const { imageOf, writeImage } = require("./image.cjs");
+const { compiledName, loadPython, openScripts } = require("./python.cjs");
+const { openSnapshot, toParts } = require("./snapshot.cjs");
 
 const join = (...parts) => path.join(...parts);
 
@@ -19,6 +20,7 @@ const SOURCES = [
   "readers.cjs",
   "session.cjs",
   "python.cjs",
+  "snapshot.cjs",
   "devices.cjs",
   "folders.cjs",
 ];
@@ -38,8 +40,9 @@ async function main([pyodide, python, target]) {
       "pyodide.mjs": toScript(readFileSync(join(pyodide, "pyodide.mjs"), "utf8"), "loadPyodide"),
       "pyodide.asm.mjs": toScript(readFileSync(join(pyodide, "pyodide.asm.mjs"), "utf8"), "createModule"),
     };
-    const image = { bytes: (name) => parts[name], text: (name) => parts[name].toString() };
-    parts.snapshot = await takeSnapshot(image, join(python, "worker"));
+    const image = imageOf(parts);
+    Object.assign(parts, toParts(await takeSnapshot(image, join(python, "worker"))));
+    Object.assign(parts, await compile(image));
     const made = join(temporary, "image");
     writeImage(made, parts);
     renameSync(made, target);
@@ -55,15 +58,17 @@ function toScript(source, name) {
     .replace(/export default (\w+);?/, "exported.createModule=$1;")
     .replace('const{createRequire}=await import("node:module");var require=createRequire(import.meta.url)', "")
     .replaceAll(/\bimport\(/g, "importModule(")
+    .replace("return Module.HEAP8.set(t),", "return restoreMemory(Module.HEAP8),")
     .replaceAll("import.meta.url", '"file:///image/pyodide.asm.mjs"')
     .replace(/\/\/# sourceMappingURL=.*/, "");
-  if (!text.includes(`exported.${name}=`))
-    throw new Error(`this version of Pyodide has no ${name} where it is expected`);
+  for (const expected of [`exported.${name}=`, ...(name === "createModule" ? ["restoreMemory("] : [])]) {
+    if (!text.includes(expected)) throw new Error(`this version of Pyodide has no '${expected}' where it is expected`);
+  }
   return Buffer.from(text);
 }
 
 async function takeSnapshot(image, folder) {
-  const python = await loadPython(image, { _makeSnapshot: true });
+  const python = await loadPython(image, openScripts(image, false), null, { _makeSnapshot: true });
   for (const { parentPath, path: older, name } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const source = parentPath ?? older; // before Node 20.12 it has the other name
     if (!name.endsWith(".py")) continue;
@@ -83,6 +88,15 @@ entry.prepare()
 globals().clear()
 `);
   return Buffer.from(python.makeMemorySnapshot());
+}
+
+/** What V8 has compiled of the scripts when a session has started. */
+async function compile(image) {
+  const scripts = openScripts(image, false);
+  await loadPython(image, scripts, openSnapshot(image));
+  return Object.fromEntries(
+    Object.entries(scripts).map(([name, script]) => [compiledName(name), script.createCachedData()]),
+  );
 }
 
 main(process.argv.slice(2)).catch((error) => {

@@ -9,8 +9,14 @@ const fs = require("node:fs");
 exports.openImage = function openImage(fd) {
   const length = read(fd, 0, 4).readUInt32LE(0);
   const index = JSON.parse(read(fd, 4, length).toString());
-  const bytes = (name) => read(fd, 4 + length + index[name][0], index[name][1]);
-  return { bytes, text: (name) => bytes(name).toString() };
+  const start = 4 + length;
+  const bytes = (name) => read(fd, start + index[name][0], index[name][1]);
+  return {
+    bytes,
+    text: (name) => bytes(name).toString(),
+    /** Fills the target from a place in a part. */
+    readInto: (name, offset, target) => fill(fd, start + index[name][0] + offset, target),
+  };
 };
 
 exports.writeImage = function writeImage(path, parts) {
@@ -32,15 +38,28 @@ exports.writeImage = function writeImage(path, parts) {
   }
 };
 
+/** An image that is being made, in memory. */
+exports.imageOf = function imageOf(parts) {
+  return {
+    bytes: (name) => parts[name],
+    text: (name) => parts[name].toString(),
+    readInto: (name, offset, target) => void target.set(parts[name].subarray(offset, offset + target.length)),
+  };
+};
+
 function read(fd, position, length) {
   const buffer = Buffer.allocUnsafeSlow(length);
+  fill(fd, position, buffer);
+  return buffer;
+}
+
+function fill(fd, position, target) {
   let at = 0;
-  while (at < length) {
-    const count = fs.readSync(fd, buffer, at, length - at, position + at);
+  while (at < target.length) {
+    const count = fs.readSync(fd, target, at, target.length - at, position + at);
     if (count === 0) throw new Error("the image is incomplete");
     at += count;
   }
-  return buffer;
 }
 
 function writeAll(fd, part) {

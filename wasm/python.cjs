@@ -5,10 +5,27 @@
 // the process is started so.
 "use strict";
 
-/** `options` are those of `loadPyodide`. */
-exports.loadPython = async function loadPython(image, options) {
-  const { loadPyodide } = evaluate(image.text("pyodide.mjs"), "pyodide.mjs", "loadPyodide");
-  const { createModule } = evaluate(image.text("pyodide.asm.mjs"), "pyodide.asm.mjs", "createModule");
+/** The scripts that build.cjs made of Pyodide's modules, and what each must export. */
+const SCRIPTS = { "pyodide.mjs": "loadPyodide", "pyodide.asm.mjs": "createModule" };
+
+/** What V8 compiled of a script is in the image under this name. */
+exports.compiledName = (name) => `${name}.compiled`;
+
+/** Compiles them. V8 compiles them itself where the image has nothing, or where it comes from another version of V8. */
+exports.openScripts = function openScripts(image, hasCompiled) {
+  const toScript = (name) => {
+    const text = `(function (exported, require, importModule, restoreMemory) {"use strict";${image.text(name)}\n})`;
+    const cachedData = hasCompiled ? image.bytes(exports.compiledName(name)) : undefined;
+    return [name, new (require("node:vm").Script)(text, { filename: name, cachedData })];
+  };
+  return Object.fromEntries(Object.keys(SCRIPTS).map(toScript));
+};
+
+/** `options` are those of `loadPyodide`. `snapshot` is that of snapshot.cjs, or null to start without one. */
+exports.loadPython = async function loadPython(image, scripts, snapshot, options = {}) {
+  const [{ loadPyodide }, { createModule }] = Object.keys(SCRIPTS).map((name) =>
+    evaluate(scripts[name], name, (memory) => snapshot.restore(memory)),
+  );
   const binary = image.bytes("pyodide.asm.wasm");
   const library = image.bytes("python_stdlib.zip");
   return withFiles({ "pyodide.asm.wasm": binary, "python_stdlib.zip": library }, () =>
@@ -20,6 +37,7 @@ exports.loadPython = async function loadPython(image, options) {
       createPyodideModule: createModule,
       env: { HOME: "/work", LANG: "C.UTF-8", TMPDIR: "/tmp", PYTHONDONTWRITEBYTECODE: "1" },
       checkAPIVersion: true,
+      ...(snapshot !== null && { _loadSnapshot: snapshot.head }),
       ...options,
     }),
   );
@@ -38,13 +56,10 @@ async function importModule(name) {
   return { ...found, default: found };
 }
 
-/** Runs a script that build.cjs made of a module. */
-function evaluate(source, filename, name) {
+function evaluate(script, name, restoreMemory) {
   const exported = {};
-  const text = `(function (exported, require, importModule) {"use strict";${source}\n})`;
-  const script = new (require("node:vm").Script)(text, { filename });
-  script.runInThisContext()(exported, allowedModule, importModule);
-  if (typeof exported[name] !== "function") throw new Error(`${filename} exports no ${name}`);
+  script.runInThisContext()(exported, allowedModule, importModule, restoreMemory);
+  if (typeof exported[SCRIPTS[name]] !== "function") throw new Error(`${name} exports no ${SCRIPTS[name]}`);
   return exported;
 }
 

@@ -7,7 +7,11 @@ exports.runSession = async function runSession(image, shared, load) {
     // The permission model has no bindings, and Emscripten asks for these numbers only.
     process.binding = () => ({ fs: require("node:fs").constants });
   }
-  const python = await load("python.cjs").loadPython(image, { _loadSnapshot: image.bytes("snapshot") });
+  const { loadPython, openScripts } = load("python.cjs");
+  const scripts = openScripts(image, true);
+  // Not before: V8 takes compiled code only with the flags that it was compiled with.
+  require("node:v8").setFlagsFromString(`--wasm-max-mem-pages=${settings.pages}`);
+  const python = await loadPython(image, scripts, load("snapshot.cjs").openSnapshot(image));
   python.setInterruptBuffer(interrupt);
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
   try {

@@ -48,11 +48,11 @@ class Guest:
             os.set_inheritable(fd, True)
         for fd in (1, 2, events):
             os.set_blocking(fd, False)  # it waits itself, so that an interrupt ends the wait
-        pages = max(self.memory_bytes - _OWN_BYTES, _LEAST_BYTES) // _PAGE
+        pages = min(max(self.memory_bytes - _OWN_BYTES, _LEAST_BYTES) // _PAGE, _MAX_PAGES)
         settings = {"commands": commands, "aside": aside, "events": events, "image": self.image, "folder": os.getcwd(),
-                    "temporary": os.environ.get("TMPDIR", "/tmp"), "mounts": self.mounts, "wheels": self.wheels,
+                    "temporary": os.environ.get("TMPDIR", "/tmp"), "mounts": self.mounts, "wheels": self.wheels, "pages": pages,
                     "env": {name: os.environ[name] for name in ("HOME", "TMPDIR", "USER", "LANG") if name in os.environ}}
-        arguments = [self.node, *self.flags, f"--wasm-max-mem-pages={min(pages, _MAX_PAGES)}", "-e", self.boot, "--", json.dumps(settings)]
+        arguments = [self.node, *self.flags, "-e", self.boot, "--", json.dumps(settings)]
         os.execve(self.node, arguments, {})
 
 

@@ -6,7 +6,7 @@ They are opened after the start, because a memory snapshot has no open files.
 import os
 import struct
 import time
-from typing import Tuple
+from typing import Set, Tuple
 
 from ..io.channel import Writer
 
@@ -19,6 +19,7 @@ class Devices:
 
     def __init__(self) -> None:
         self.commands = self.aside = self.events = self._wait = self._usage = self._exit = self._tick = -1
+        self._tickers: Set[str] = set()
 
     def open(self, folder: str) -> None:
         for name in ("commands", "aside", "events", "wait", "usage", "exit", "tick"):
@@ -35,9 +36,10 @@ class Devices:
         peak, cpu = os.read(self._usage, 64).split()
         return int(peak), int(cpu)
 
-    def tick(self, is_on: bool) -> None:
-        """While it is on, the handler of messages is called every few milliseconds."""
-        os.write(self._tick, b"\1" if is_on else b"\0")
+    def tick(self, who: str, is_on: bool) -> None:
+        """While it is on for anybody, the handler of messages is called every few milliseconds."""
+        (self._tickers.add if is_on else self._tickers.discard)(who)
+        os.write(self._tick, b"\1" if self._tickers else b"\0")
 
     def exit(self, code: int) -> None:
         os.write(self._exit, bytes([code & 0xFF]))

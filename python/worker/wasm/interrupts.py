@@ -1,16 +1,19 @@
 """Interrupts in WebAssembly: the process writes the number of a signal into a buffer, and Python runs its handler between bytecodes.
 
-There are two: SIGINT, and SIGUSR1 for messages that come while code runs.
+There are two: SIGINT, and SIGUSR1 for messages that come while code runs and for the deadline of an inspection.
 """
 
 import _signal
 import sys
 import threading
-from typing import Any, Callable
+import time
+from typing import Any, Callable, Optional, Tuple
 
 from ..process.signals import SIGINT, Interrupts
+from .devices import DEVICES
 
 SIGUSR1 = int(_signal.SIGUSR1)
+_monotonic = time.monotonic
 
 
 class WasmInterrupts(Interrupts):
@@ -28,6 +31,7 @@ class WasmInterrupts(Interrupts):
         self._message_handler = self._on_sigusr1
         self._signal = _signal.signal
         self._is_handling = False
+        self._deadline: Optional[float] = None
 
     def install(self) -> None:
         self._signal(SIGINT, self._handler)
@@ -50,12 +54,25 @@ class WasmInterrupts(Interrupts):
         finally:
             self._is_handling = False
 
+    def guard_until(self, deadline: float, step: Callable[..., Any], *args: Any) -> Tuple[Any, Optional[BaseException]]:
+        """As ``guard``. Raises KeyboardInterrupt in the step at the deadline, a time of ``time.monotonic``, and again as long as the step
+        catches it."""
+        self._deadline = deadline
+        DEVICES.tick("deadline", True)
+        try:
+            return self.guard(step, *args)
+        finally:
+            self._deadline = None
+            DEVICES.tick("deadline", False)
+
     def _on_sigint(self, signum: int, frame: Any) -> None:
         self.handle_messages()  # the buffer holds one number, and this one may have replaced the other
         super()._on_sigint(signum, frame)
 
     def _on_sigusr1(self, _signum: int, _frame: Any) -> None:
         self.handle_messages()
+        if self._deadline is not None and self.armed and _monotonic() >= self._deadline:
+            raise KeyboardInterrupt
 
     def _on_unraisable(self, args: Any) -> None:
         """An interrupt that Python drops in ``__del__`` is raised again at the next chance."""

@@ -63,7 +63,7 @@ class WasmListener:
         self._requests.is_busy = name is not None
         if name is None and self._flushed is not None:
             self._flushed = None
-            DEVICES.tick(False)
+            DEVICES.tick("flush", False)
 
     def start(self) -> None:
         self._reader = _AsideReader(DEVICES)
@@ -86,6 +86,6 @@ class WasmListener:
         elif command == "flush":
             if message["id"] not in self.finished and self._running in (message["id"], None):
                 self._flushed = message["id"]
-                DEVICES.tick(True)
+                DEVICES.tick("flush", True)
         elif command in self._requests.commands:
             self._requests.start(message)

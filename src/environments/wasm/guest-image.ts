@@ -4,7 +4,7 @@
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { GuestProgram } from "../local/fork-server.ts";
@@ -16,10 +16,15 @@ import { findPyodide, PYODIDE_VERSION, unavailable, wasmFolder } from "./pyodide
 const run = promisify(execFile);
 const BUILD_LIMIT_MS = 120_000;
 const MAX_CHARACTERS = 300;
-/** Of every process of the guest. Code that reaches JavaScript cannot make more of it from text. */
-const FLAGS = ["--no-warnings", "--disallow-code-generation-from-strings"];
-/** Of a session. */
-const SESSION_FLAGS = [...FLAGS, "--max-old-space-size=256", "--no-addons", "--no-experimental-fetch"];
+/**
+ * Of every process of the guest: V8 takes compiled code only with the flags that it was compiled with. Code that reaches JavaScript cannot
+ * make more of it from text.
+ */
+const FLAGS = ["--no-warnings", "--disallow-code-generation-from-strings", "--max-old-space-size=256"];
+/** Of a session. They are not V8's. */
+const SESSION_FLAGS = [...FLAGS, "--no-addons", "--no-experimental-fetch"];
+/** Images of other versions of V8 that are kept. */
+const MAX_KEPT = 3;
 
 /** One build at a time in this process; others wait for it. */
 const building = new Map<string, Promise<void>>();
@@ -35,8 +40,8 @@ export async function prepareGuest(onProgress: (text: string) => void, wheels: s
 export async function buildImage(pyodide: string, onProgress: (text: string) => void, again = false): Promise<string> {
   const { guest, python } = requireFolders();
   const folder = wasmFolder();
-  const name = `image-${PYODIDE_VERSION}-${hashOf([guest, join(python, "worker")])}`;
-  const path = join(folder, name);
+  const version = `image-${PYODIDE_VERSION}-${hashOf([guest, join(python, "worker")])}-`;
+  const path = join(folder, `${version}${process.versions.v8}`);
   if (existsSync(path) && !again) return path;
   let build = building.get(path);
   if (build === undefined) {
@@ -45,10 +50,17 @@ export async function buildImage(pyodide: string, onProgress: (text: string) => 
     building.set(path, build);
   }
   await build;
-  for (const other of readdirSync(folder)) {
-    if (other.startsWith("image-") && other !== name) rmSync(join(folder, other), { force: true });
-  }
+  removeOthers(folder, version);
   return path;
+}
+
+/** Removes the images of other versions of our code, and the oldest of this one. */
+function removeOthers(folder: string, version: string): void {
+  const paths = readdirSync(folder).filter((name) => name.startsWith("image-"));
+  const age = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const [ours, others] = [true, false].map((isOurs) => paths.filter((name) => name.startsWith(version) === isOurs));
+  const oldest = (ours ?? []).toSorted((a, b) => age(b) - age(a)).slice(MAX_KEPT);
+  for (const name of [...(others ?? []), ...oldest]) rmSync(join(folder, name), { force: true });
 }
 
 async function make(from: { pyodide: string; guest: string; python: string; path: string }): Promise<void> {
@@ -57,8 +69,8 @@ async function make(from: { pyodide: string; guest: string; python: string; path
     await run(process.execPath, [...FLAGS, ...script], { env: {}, timeout: BUILD_LIMIT_MS, killSignal: "SIGKILL" });
   } catch (error) {
     const { stderr = "" } = error as { readonly stderr?: string };
-    const last = stderr.trim().split("\n").at(-1)?.slice(0, MAX_CHARACTERS) ?? "";
-    const why = `the memory snapshot of Python could not be made: ${last || "it did not answer in time"}`;
+    const reason = (/^\w*Error: .*$/m.exec(stderr)?.[0] ?? stderr.trim().split("\n").at(-1))?.slice(0, MAX_CHARACTERS);
+    const why = `the memory snapshot of Python could not be made: ${reason || "it did not answer in time"}`;
     throw unavailable(why, "Install it again with: rlm env add wasm --force");
   }
 }

@@ -115,6 +115,14 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     expect(Buffer.from(await session.files.read("out.txt")).toString()).toBe("from inside");
   });
 
+  test("an inspection that takes too long is interrupted, and the session goes on", async () => {
+    await using session = await runtime.openSession();
+    const slow = "import time\nclass Slow:\n  def __repr__(self):\n    while True: pass\nx = Slow()";
+    await session.execute(slow).result;
+    expect(await session.inspect("x", { timeoutMs: 200 })).toMatchObject({ incomplete: "timeout" });
+    expect(await valueOf(session, "x = 1; x")).toBe("1");
+  });
+
   test("variables are listed while code runs, and inspected while none runs", async () => {
     await using session = await runtime.openSession();
     await session.execute("x = [1, 2, 3]").result;

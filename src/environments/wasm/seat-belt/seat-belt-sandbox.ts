@@ -118,9 +118,10 @@ export class SeatBeltSandbox implements Sandbox {
       temporary,
       mounts: mounts.map(({ path }) => path),
       wheels: guest.wheels,
+      pages,
       env: { HOME: this.folder, TMPDIR: temporary, USER: "user", LANG: "C.UTF-8" },
     };
-    const flags = [...guest.flags, `--wasm-max-mem-pages=${pages}`, ...permissions(readable, writable)];
+    const flags = [...guest.flags, ...permissions(readable, writable)];
     return new SeatBeltWorker({
       executable: guest.node,
       arguments: [...flags, "-e", guest.boot, "--", JSON.stringify(settings)],
