@@ -4,9 +4,9 @@
 import { afterAll, describe, test } from "vitest";
 import type { LocalRuntime } from "../../src/api/local.ts";
 import { openRuntime } from "../../src/index.ts";
-import type { Capabilities } from "../../src/protocol/capabilities.ts";
 import { describeRuntime } from "../../src/testing/index.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
+import { hasPyodide, installWasm, NO_PYODIDE, WASM_CAPABILITIES } from "../environments/wasm/open-wasm.ts";
 import { PYTHON } from "../open.ts";
 import { MAX_WAITING, scripted, useDataFolder } from "./contract.ts";
 import { describeSessions } from "./sessions/describe-sessions.ts";
@@ -15,27 +15,21 @@ import { describeProbes } from "./sessions/probes.ts";
 import { describeAcross } from "./sessions/state.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
 
-const CAPABILITIES: Capabilities = {
-  fork: false,
-  checkpoint: false,
-  shell: false,
-  network: "none",
-  packages: "wheels",
-  languages: ["python"],
-};
-
 await describeWhereAvailable(
   "wasm",
-  () => Promise.resolve(undefined),
+  async () => {
+    if (!hasPyodide) return NO_PYODIDE;
+    installWasm();
+    return undefined;
+  },
   () => {
     const toOptions = useDataFolder();
     const wasm: SessionsContract = {
       open: (options) => openRuntime({ environment: "wasm", ...toOptions(), ...options }),
-      capabilities: CAPABILITIES,
+      capabilities: WASM_CAPABILITIES,
       differs: {
         processes: "WebAssembly has no processes",
         threads: "Pyodide has no threads",
-        mounts: "its files are in memory",
         "host-processes": "code starts no processes that the host could see",
       },
       smallMemoryBytes: 512 * 2 ** 20,
