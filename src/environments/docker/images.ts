@@ -112,8 +112,7 @@ export class Images implements ImageEngine {
   ): Promise<void> {
     const query = new URLSearchParams([
       ["fromSrc", "-"],
-      ["repo", repository],
-      ["tag", tag],
+      ["repo", `${repository}:${tag}`], // Podman ignores a tag of its own
       ...changes.map((change): [string, string] => ["changes", change]),
     ]);
     const body = Readable.from(archive);
