@@ -20,3 +20,15 @@ export const capabilities = z
   })
   .meta({ id: "Capabilities", description: "What an environment can do" });
 export type Capabilities = Shape<typeof capabilities>;
+
+/** As in `fork yes, checkpoint yes, shell no, network none`. */
+export function describeCapabilities(declared: Capabilities): string {
+  return Object.entries(declared)
+    .map(([name, value]) => `${name} ${toText(value)}`)
+    .join(", ");
+}
+
+function toText(value: Capabilities[keyof Capabilities]): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "string" ? value : value.join(" and ");
+}

@@ -23,6 +23,29 @@ describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
   });
 
+  test("repl answers, though nothing can be undone there", async () => {
+    installWasm();
+    using folder = new Folder();
+    const { code, stdout, stderr } = await rlm(["repl", "--env", "wasm"], {
+      cwd: folder.path,
+      stdin: "6 * 7\n:undo\n1 + 1\n",
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/42[\s\S]*2\n$/) });
+    expect(stdout + stderr).toContain("does not have the capability 'checkpoint'");
+  });
+
+  test("behind the seat belt exec and MCP say what that is", async () => {
+    installWasm();
+    using folder = new Folder();
+    const env = { RLM_SANDBOX_TIER: "seat-belt" };
+    const { code, stdout, stderr } = await rlm(["exec", "--env", "wasm", "-c", "print(1)"], { cwd: folder.path, env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
+    expect(stderr).toContain("a seat belt and no wall");
+    await using server = await MCPProgram.start({ args: ["--env", "wasm"], cwd: folder.path, env });
+    await server.call("execute_python", { code: "1" });
+    expect(await server.call("list_repl_sessions", {})).toContain("a seat belt and no wall");
+  });
+
   test("mcp-serve runs Python", async () => {
     installWasm();
     using folder = new Folder();

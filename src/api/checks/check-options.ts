@@ -14,7 +14,7 @@ export function optionNames<Options extends object>(names: {
 /** Throws a TypeError, with a suggestion, for an option that does not exist. `call` is what was called, as in `session.execute`. */
 export function checkOptions(call: string, options: unknown, known: readonly string[]): void {
   if (options === undefined) return;
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+  if (typeof options !== "object" || options === null || Array.isArray(options) || ArrayBuffer.isView(options)) {
     throw new TypeError(`Cannot use ${nameType(options)} as the options of ${call}: give an object`);
   }
   for (const name of Object.keys(options)) {
@@ -29,6 +29,7 @@ export function checkOptions(call: string, options: unknown, known: readonly str
 export function nameType(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
+  if (ArrayBuffer.isView(value)) return "bytes";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 

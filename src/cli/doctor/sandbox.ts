@@ -5,6 +5,7 @@ import { EnvironmentUnavailableError } from "../../errors.ts";
 import { openRuntime } from "../../runtime.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
 import type { EnvironmentReport } from "../../environments/environment.ts";
+import { describeCapabilities } from "../../protocol/capabilities.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { describeTier } from "../io/describe-tier.ts";
 import { ok, warn, type Finding } from "./finding.ts";
@@ -56,13 +57,7 @@ function gaps(report: EnvironmentReport): Finding[] {
 }
 
 function environment({ name, capabilities }: EnvironmentReport): Finding {
-  const declared = Object.entries(capabilities).map(([capability, value]) => `${capability} ${toText(value)}`);
-  return { ...ok("environment", `${name}: ${declared.join(", ")}`), capabilities };
-}
-
-function toText(value: unknown): string {
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return Array.isArray(value) ? value.join(" and ") : String(value);
+  return { ...ok("environment", `${name}: ${describeCapabilities(capabilities)}`), capabilities };
 }
 
 /** What the kernel adds. A container has the limits of its engine, and the seat belt has none of this. */

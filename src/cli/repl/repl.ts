@@ -25,6 +25,7 @@ import type { Reader } from "./reader.ts";
 import { ConsoleOutput } from "./display/console-output.ts";
 import { TerminalReader } from "./terminal-reader.ts";
 import { listenForSignals } from "../io/signal-handler.ts";
+import { warnOfSeatBelt } from "../io/describe-tier.ts";
 import { openWithFile, saveToFile } from "../exec/session-file.ts";
 import { openInFolder, reportLinks, toSessionPath } from "../exec/working-directory.ts";
 import { readConfig } from "../options/read-config.ts";
@@ -47,7 +48,11 @@ export async function repl(file: string | undefined, options: SessionArguments):
   });
   options.log.observe(runtime);
   const own = toSessionOptions({ ...options, ...omitUndefined({ cwd }) }, config);
-  const sessionOptions: SessionOptions = { ...own, idleTimeoutMs: null, autoCheckpoint: true };
+  const sessionOptions: SessionOptions = {
+    ...own,
+    idleTimeoutMs: null,
+    autoCheckpoint: runtime.report().capabilities.checkpoint,
+  };
   const open = () => openInFolder(cwd, () => openWithFile(runtime, options.sessionFile, sessionOptions));
   const session = await namingPython(options, config, open);
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env["TERM"] !== "dumb";
@@ -84,8 +89,11 @@ function notKept(): string {
 }
 
 function greet(runtime: Runtime, output: ConsoleOutput): void {
-  const { tier, python } = runtime.report();
+  const report = runtime.report();
+  const { tier, python } = report;
   output.notice(
     `rlm ${VERSION}, Python ${python?.version ?? "unknown"}, sandbox tier ${tier ?? "unknown"}. :help lists commands, Ctrl-D leaves.`,
   );
+  const warning = warnOfSeatBelt(report);
+  if (warning !== undefined) output.notice(warning);
 }

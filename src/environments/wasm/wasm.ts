@@ -80,14 +80,18 @@ export class WasmEnvironment implements Environment {
     const { wasm, onProgress = () => {}, poolOptions } = this.#options;
     const guest = await prepareGuest(onProgress, wasm?.wheels ?? null);
     const options = { ...this.#options, preload: [], poolOptions: this.#withWheels(poolOptions) };
-    const forced = process.env["RLM_SANDBOX_TIER"] === SEAT_BELT ? FORCED : undefined;
-    const stronger = forced ?? (await this.#startLocal(options, guest));
+    const requested = process.env["RLM_SANDBOX_TIER"] || undefined;
+    const stronger = requested === SEAT_BELT ? FORCED : await this.#startLocal(options, guest, requested !== undefined);
     this.#live ??= new SeatBelt(options, guest, this.capabilities, stronger ?? FORCED);
     return this.#live;
   }
 
-  /** Why there is no tier; undefined if there is one. */
-  async #startLocal(options: EnvironmentOptions, guest: GuestProgram): Promise<StrongerTier | undefined> {
+  /** Why there is no tier; undefined if there is one. A tier that is asked for is used, or nothing is. */
+  async #startLocal(
+    options: EnvironmentOptions,
+    guest: GuestProgram,
+    isForced: boolean,
+  ): Promise<StrongerTier | undefined> {
     const local = new LocalEnvironment(options, undefined, guest);
     try {
       await local.start();
@@ -95,7 +99,7 @@ export class WasmEnvironment implements Environment {
       return undefined;
     } catch (error) {
       await local.close();
-      if (!(error instanceof EnvironmentUnavailableError)) throw error;
+      if (isForced || !(error instanceof EnvironmentUnavailableError)) throw error;
       return { why: error.why, fix: error.fix };
     }
   }

@@ -24,6 +24,16 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
     });
   });
 
+  test.each(["A", "a", "no-such-tier"])("a tier that is asked for, '%s', is never replaced by it", async (tier) => {
+    process.env["RLM_SANDBOX_TIER"] = tier;
+    await using environment = openWasm({ python: "/nowhere/python3" });
+    await expect(environment.openSandbox(PLAIN)).rejects.toMatchObject({
+      environment: "wasm",
+      why: expect.stringMatching(/\/nowhere\/python3|asks for tier/),
+    });
+    process.env["RLM_SANDBOX_TIER"] = "seat-belt";
+  });
+
   test("without any Python it is what sessions get", async () => {
     delete process.env["RLM_SANDBOX_TIER"];
     await using environment = openWasm({ python: "/nowhere/python3" });

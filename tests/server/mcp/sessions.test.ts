@@ -66,6 +66,9 @@ describe("sessions", () => {
     expect(await mcp.text("list_repl_sessions")).toMatch(
       new RegExp(`^id +state +executions .*\\n(.*\\n)*${id} +idle +1 .* MiB +2: apple, pear`),
     );
+    expect(await mcp.text("list_repl_sessions")).toMatch(
+      /\nEnvironment: local, sandbox tier [\w-]+: fork yes, checkpoint yes, shell yes, network none, packages none, languages python\.$/,
+    );
     const ended = await mcp.call("destroy_repl_session", { session_id: id });
     expect(textOf(ended)).toMatch(
       new RegExp(`^Session '${id}' has ended: 1 execution in \\d+ s, variables: 2: apple, pear\\.$`),

@@ -1,6 +1,8 @@
 // Renders sessions.
 
+import type { EnvironmentReport } from "../../../environments/environment.ts";
 import type { Runtime } from "../../../runtime.ts";
+import { describeCapabilities } from "../../../protocol/capabilities.ts";
 import type { SaveReport } from "../../../protocol/session-manifest.ts";
 import type { SessionInfo } from "../../../protocol/sessions.ts";
 import type { Session } from "../../../session/session.ts";
@@ -45,7 +47,10 @@ function describeStdlib(
 
 export async function listSessions(runtime: Runtime): Promise<ToolResult<SessionListFacts>> {
   const infos = await Promise.all(runtime.sessions.list().map((session) => session.info()));
-  if (infos.length === 0) return { text: "There are no sessions yet. execute_python makes 'default'." };
+  const environment = describeEnvironment(runtime.report());
+  if (infos.length === 0) {
+    return { text: `There are no sessions yet. execute_python makes 'default'.\n${environment}` };
+  }
   const rows = infos.map((info) => [
     info.id,
     info.waiting > 0 ? `${info.state}, ${info.waiting} waiting` : info.state,
@@ -56,7 +61,17 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult<Session
     describeNames(info),
   ]);
   const table = toTable(["id", "state", "executions", "created", "last executed", "memory", "variables"], rows);
-  return { text: limitLength(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
+  return {
+    text: `${limitLength(table, "destroy sessions that are not needed")}\n${environment}`,
+    facts: { sessions: infos.map(toFacts) },
+  };
+}
+
+/** Where sessions run, and what they can do there. */
+function describeEnvironment({ name, tier, capabilities, notStopped }: EnvironmentReport): string {
+  const where = tier === null ? name : `${name}, sandbox tier ${tier}`;
+  const warning = tier === "seat-belt" ? ` ${notStopped[0] ?? ""}` : "";
+  return `Environment: ${where}: ${describeCapabilities(capabilities)}.${warning}`;
 }
 
 export function describeDestroyed(info: SessionInfo): ToolResult<SessionFacts> {
