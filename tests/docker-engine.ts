@@ -1,19 +1,23 @@
-// The Docker engine of a test run: private, started when a test first asks for it, shared by all test files, and ended with the run.
+// The Docker engine of a test run: private, started when a test first asks for it, shared by all test files, and ended with the run. It has
+// one image, made from this machine's Python.
 //
 // Tests run in processes of their own and ask over a unix socket, whose path they inherit. The engine ends with its standard input, so it
 // also ends if the run is killed. `RLM_TEST_DOCKER_HOST` names another engine to use; the user's own is never used by accident.
 
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import type { EngineAnswer } from "./find-docker-engine.ts";
 import { remove } from "./remove.ts";
 
 const SCRIPT = "scripts/docker-engine.mjs";
+const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+const run = promisify(execFile);
 
 /** Runs before the test processes start. */
 export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
@@ -40,12 +44,24 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
   };
 }
 
+/**
+ * As a user does it, with the built program. From the system's Python without its packages: an image of those takes half a minute. Not from
+ * /tmp, which a container covers.
+ */
+async function makeImage(host: string): Promise<void> {
+  const folder = resolve("node_modules/.cache/rlm/docker-python");
+  const python = join(folder, "bin/python3");
+  if (!existsSync(python)) await run(PYTHON, ["-m", "venv", "--without-pip", folder]);
+  const env = { ...process.env, DOCKER_HOST: host };
+  await run(process.execPath, ["dist/cli.cjs", "env", "add", "docker", "--python", python], { env });
+}
+
 class TestEngine {
   #process: ChildProcess | undefined;
   #answer: Promise<EngineAnswer> | undefined;
 
   answer(): Promise<EngineAnswer> {
-    return (this.#answer ??= this.#start());
+    return (this.#answer ??= this.#start().catch((error: Error) => ({ why: error.message })));
   }
 
   async close(): Promise<void> {
@@ -57,7 +73,10 @@ class TestEngine {
 
   async #start(): Promise<EngineAnswer> {
     const given = process.env["RLM_TEST_DOCKER_HOST"];
-    if (given) return { host: given };
+    if (given) {
+      await makeImage(given);
+      return { host: given };
+    }
     // Ctrl-C goes to the whole group of the terminal; the engine ends after the tests, not before.
     const child = spawn(process.execPath, [SCRIPT, "run"], { stdio: ["pipe", "pipe", "pipe"], detached: true });
     this.#process = child;
@@ -72,6 +91,8 @@ class TestEngine {
       });
       child.once("exit", () => resolve(undefined));
     });
-    return host === undefined ? { why: (await problem).trim() } : { host };
+    if (host === undefined) return { why: (await problem).trim() };
+    await makeImage(host);
+    return { host };
   }
 }

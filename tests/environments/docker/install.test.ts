@@ -19,7 +19,7 @@ afterAll(() => engine.close());
 const UNREACHABLE = "127.0.0.1:9/python:3.11-slim";
 
 describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000 }, () => {
-  test("makes an image if none can be pulled, and says why and how it is used", async () => {
+  test("makes an image if none can be pulled, and says why and how it is used", { tags: "stress" }, async () => {
     const progress: string[] = [];
     const installed = await installDocker(images, { image: UNREACHABLE, onProgress: (text) => progress.push(text) });
     expect(installed).toMatchObject({
@@ -35,7 +35,8 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000 }, 
     expect(await engine.call("GET", `/images/${installed.image}/json`)).toMatchObject({
       Config: { Labels: { "dev.rlm-runtime.kind": "system-python" } },
     });
-    expect(await engine.call("GET", "/containers/json", { query: { all: true } })).toEqual([]);
+    const filters = JSON.stringify({ label: ["dev.rlm-runtime.kind=trial"] });
+    expect(await engine.call("GET", "/containers/json", { query: { all: true, filters } })).toEqual([]);
 
     const shown =
       "import ssl, sqlite3, ctypes, zoneinfo; print(len(ssl.create_default_context().get_ca_certs()) > 0, zoneinfo.ZoneInfo('Europe/Paris'))";
