@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { EngineAnswer } from "./find-docker-engine.ts";
@@ -49,7 +49,7 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
  * /tmp, which a container covers.
  */
 async function makeImage(host: string): Promise<void> {
-  const folder = resolve("node_modules/.cache/rlm/docker-python");
+  const folder = join(process.cwd(), "node_modules/.cache/rlm/docker-python");
   const python = join(folder, "bin/python3");
   if (!existsSync(python)) await run(PYTHON, ["-m", "venv", "--without-pip", folder]);
   const env = { ...process.env, DOCKER_HOST: host };
