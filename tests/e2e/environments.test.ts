@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { Folder } from "../config/folder.ts";
 import { hasPyodide, installWasm, NO_PYODIDE, WASM_CAPABILITIES } from "../environments/wasm/open-wasm.ts";
 import { findDockerEngine } from "../find-docker-engine.ts";
-import { useDocker } from "../use-docker.ts";
 import { MCPProgram } from "./mcp/mcp-program.ts";
 import { rlm } from "./program.ts";
 
@@ -88,17 +87,34 @@ test("doctor --env docker fails without an engine, with the fix", async () => {
   expect(stdout).toMatch(/^fail {2}sandbox {6}there is no Docker engine at .*\n {19}fix: Start Docker/m);
 });
 
-test("doctor names the engine, its version and the image; sessions there are tried with --env docker", async (context) => {
-  const why = await useDocker();
-  if (why !== undefined) return context.skip(why);
-  const engine = await findDockerEngine();
-  const host = "host" in engine ? engine.host : "";
-  using folder = new Folder();
-  const { code, stdout } = await rlm(["doctor", "--env", "docker"], {
-    cwd: folder.path,
-    env: { DOCKER_HOST: host },
+const engine = await findDockerEngine();
+const DOCKER_HOST = "host" in engine ? engine.host : "";
+
+describe.skipIf("why" in engine)(`docker${"why" in engine ? ` (skipped: ${engine.why})` : ""}`, () => {
+  test("run --demo answers, where rlm.toml names the environment", async () => {
+    using folder = new Folder({ "rlm.toml": '[rlm]\nenvironment = "docker"\n' });
+    const { code, stdout } = await rlm(["run", "--demo"], { cwd: folder.path, env: { DOCKER_HOST } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
   });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(` at ${host}, image '`) });
-  expect(stdout).toMatch(/^ok {4}docker {7}engine [\d.]+\S* at \S+, image '\S+' is there$/m);
-  expect(stdout).toMatch(/^ok {4}environment {2}docker: fork yes, checkpoint yes, shell yes, network none/m);
+
+  test("mcp-serve runs Python and commands in one container", async () => {
+    using folder = new Folder();
+    await using server = await MCPProgram.start({
+      args: ["--env", "docker"],
+      cwd: folder.path,
+      env: { DOCKER_HOST },
+    });
+    expect(
+      await server.call("execute_python", { code: "open('f', 'w').write('of Python'); import os; os.getuid()" }),
+    ).toContain("65534");
+    expect(await server.call("shell", { command: "cat f" })).toContain("of Python");
+  });
+
+  test("doctor names the engine, its version and the image; sessions there are tried with --env docker", async () => {
+    using folder = new Folder();
+    const { code, stdout } = await rlm(["doctor", "--env", "docker"], { cwd: folder.path, env: { DOCKER_HOST } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(` at ${DOCKER_HOST}, image '`) });
+    expect(stdout).toMatch(/^ok {4}docker {7}engine [\d.]+\S* at \S+, image '\S+' is there$/m);
+    expect(stdout).toMatch(/^ok {4}environment {2}docker: fork yes, checkpoint yes, shell yes, network none/m);
+  });
 });

@@ -1,7 +1,7 @@
 // `rlm env add wasm` without a network: the package comes from a file, or from a registry on this machine.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
@@ -13,6 +13,11 @@ import { hasPackage, PACKAGE } from "./open-wasm.ts";
 const scratch = mkdtempSync(join(tmpdir(), "rlm-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 afterEach(() => vi.unstubAllEnvs());
+
+test("the optional peer package is the version that is installed", () => {
+  const { peerDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { peerDependencies: object };
+  expect(peerDependencies).toEqual({ pyodide: PYODIDE_VERSION });
+});
 
 test("without it, the error says how to install it", () => {
   vi.stubEnv("RLM_DATA", join(scratch, "empty"));
