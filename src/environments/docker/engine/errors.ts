@@ -39,6 +39,14 @@ export function connectionFailure(address: string, error: NodeJS.ErrnoException)
   return noEngine(`the Docker engine at ${address} cannot be reached: ${error.message}`, { cause: error });
 }
 
+/** For a request whose deadline has passed. */
+export function noAnswer(address: string, limitMs: number): EnvironmentUnavailableError {
+  return unavailable(
+    `the Docker engine at ${address} has not answered in ${Math.ceil(limitMs / 1000)} seconds`,
+    "Restart it, and see its log; or use --env local or --env wasm",
+  );
+}
+
 /** A refusal of the engine in words for people. Other errors are returned as they are. */
 export function explain(
   error: unknown,

@@ -19,8 +19,10 @@ const REASON_LIMIT_MS = 1_000;
 export interface Meeting {
   /** What the container mounts. */
   readonly folder: string;
-  /** Resolves when the container has connected. Rejects with `whyEnded` when that comes first. */
-  meet: (ended: Promise<string>, kill: () => void) => Promise<ServerLink>;
+  /** Resolves when the container has connected. */
+  readonly met: Promise<Socket>;
+  link: (socket: Socket, whyEnded: Promise<string>, kill: () => void) => ServerLink;
+  /** What cannot be removed stays: a container may leave files of another user. */
   remove: () => void;
 }
 
@@ -72,15 +74,10 @@ export async function openMeeting(): Promise<Meeting> {
   return {
     folder,
     remove,
-    meet: async (ended, kill) => {
-      const socket = await Promise.race([
-        connected.promise,
-        ended.then((why) => {
-          throw new Error(why);
-        }),
-      ]);
+    met: connected.promise,
+    link: (socket, whyEnded, kill) => {
       server.close();
-      return toLink(socket, join(folder, "pipes"), ended, kill);
+      return toLink(socket, join(folder, "pipes"), whyEnded, kill);
     },
   };
 }
