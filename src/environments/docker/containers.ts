@@ -6,7 +6,7 @@ import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { Engine } from "./engine/engine.ts";
 import { EngineError } from "./engine/errors.ts";
-import { isOrphan, KIND } from "./labels.ts";
+import { isLeftOver, KIND } from "./labels.ts";
 
 /** For the engine to create a container when nobody wants it any more, so that it is removed and not lost. */
 const GRACE_MS = 5_000;
@@ -136,6 +136,8 @@ async function isRemoved(engine: Engine, id: string, limitMs: number): Promise<b
 const listed = z.object({
   Id: z.string().regex(ID),
   Labels: z.record(z.string(), z.string()),
+  Created: z.number().optional(),
+  State: z.string().optional(),
 });
 
 /** Removes containers whose host is gone. Returns how many there were. One that cannot be removed is left to the next start. */
@@ -144,7 +146,9 @@ export async function sweep(engine: Engine, signal?: AbortSignal): Promise<numbe
   const found = await engine.call("GET", "/containers/json", { query: { all: true, filters }, signal });
   if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of containers is none");
   const containers = found.flatMap((each) => listed.safeParse(each).data ?? []);
-  const left = containers.filter(({ Labels }) => isOrphan(Labels));
+  const left = containers.filter(({ Labels, Created, State }) =>
+    isLeftOver(Labels, { created: Created, state: State }),
+  );
   const removing = Promise.all(left.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));
   await (signal === undefined ? removing : orAborted(removing, signal));
   return left.length;
