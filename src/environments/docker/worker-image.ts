@@ -10,19 +10,20 @@ import type { Engine } from "./engine/engine.ts";
 import { EngineError, unavailable } from "./engine/errors.ts";
 import { findImage, pullImage } from "./images.ts";
 import { labels } from "./labels.ts";
+import { CODE } from "./paths.ts";
 import { SYSTEM_IMAGE } from "./system-image.ts";
 import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
 import type { DockerOptions } from "../../api/local.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 
 export const DEFAULT_IMAGE = "python:3.11-slim";
-/** Where our code is in it. */
-export const CODE_FOLDER = "opt/rlm-runtime/python";
+/** Where our code is in it, as an archive says it. */
+const CODE_FOLDER = `${CODE.slice(1)}/python`;
 const REPOSITORY = "rlm-runtime/worker";
 const PYTHON_LABEL = "dev.rlm-runtime.python";
 const PYTHONS = ["python3", "/usr/local/bin/python3", "/usr/bin/python3", "python"];
 /** Changes when the way an image is made does. */
-const FORMAT = 1;
+const FORMAT = 2;
 const BUILD_LIMIT_MS = 120_000;
 /** To copy our code into a container and to make an image of it: some engines copy all of its files. */
 const COPY_LIMIT_MS = 600_000;
@@ -145,7 +146,8 @@ async function makeImage(engine: Engine, making: Making): Promise<{ readonly id:
         throw unavailable(`Python in image '${name}' has not ended in ${BUILD_LIMIT_MS / 1000} seconds`, USE_ANOTHER);
       }
       const executable = checkTrial(name, code, await outputOf(engine, id, signal));
-      const config = { Labels: { ...labels("worker"), [PYTHON_LABEL]: executable }, Healthcheck: { Test: ["NONE"] } };
+      const ours = { ...labels("worker"), [PYTHON_LABEL]: executable };
+      const config = { Labels: ours, Healthcheck: { Test: ["NONE"] } };
       const query = { container: id, repo: REPOSITORY, tag };
       const made = await engine.call("POST", "/commit", { query, json: config, signal, limitMs: COPY_LIMIT_MS });
       const { data } = z.object({ Id: z.string().min(1).max(200) }).safeParse(made);
