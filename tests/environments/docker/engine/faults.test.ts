@@ -1,11 +1,15 @@
 // Engines that do not answer, answer in part, or answer nonsense. Every request ends, and so does the runtime.
 
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createContainer, removeContainer, sweep } from "../../../../src/environments/docker/containers.ts";
 import { findImage, pullImage } from "../../../../src/environments/docker/images.ts";
 import { findSystemImage } from "../../../../src/environments/docker/worker-image.ts";
 import { EnvironmentUnavailableError } from "../../../../src/errors.ts";
 import { openRuntime } from "../../../../src/index.ts";
+import { remove } from "../../../remove.ts";
 import { CONTAINER, openFakeEngine, SILENCE, type Answer } from "./fake-engine.ts";
 
 afterEach(() => {
@@ -69,6 +73,75 @@ describe.each(SILENT)("an engine that %s", (_, pattern, part) => {
     await until(pattern);
     controller.abort(new Error("enough"));
     await expect(failure).rejects.toThrow("enough");
+  });
+});
+
+describe("a container that does nothing is given up", () => {
+  test("when an image is made", async () => {
+    const { host, requests, until } = await openFakeEngine((request) =>
+      request.startsWith("GET /images/rlm-runtime/worker") ? { status: 404, json: {} } : undefined,
+    );
+    stopTime();
+    await using runtime = await open(host);
+    const failure = runtime.openSession().catch((error: unknown) => error);
+    await until(/^POST .*\/wait/);
+    vi.advanceTimersByTime(120_000);
+    expect(await failure).toMatchObject({ why: expect.stringContaining("has not ended in 120 seconds") });
+    expect(requests.at(-1)).toMatch(/^DELETE /);
+  });
+
+  test("when a session is opened", async () => {
+    const temp = mkdtempSync(join(tmpdir(), "rlm-faults-"));
+    onTestFinished(() => remove(temp));
+    vi.stubEnv("TMPDIR", temp);
+    const { host, requests } = await openFakeEngine(() => undefined);
+    stopTime();
+    await using runtime = await open(host);
+    let failure: unknown;
+    runtime.openSession().catch((error: unknown) => {
+      failure = error;
+    });
+    await vi.waitFor(() => {
+      // Requests are answered at once, so that no other limit is reached.
+      if (requests.some((request) => request.includes("/wait")) && failure === undefined)
+        vi.advanceTimersByTime(60_000);
+      expect(failure).toMatchObject({ why: expect.stringContaining("has not connected in 60 seconds") });
+    });
+    expect(requests.at(-1)).toMatch(/^DELETE /);
+    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-meeting-"))).toEqual([]);
+  });
+});
+
+describe("a container that ends before it has connected", () => {
+  const endsWith =
+    (code: number) =>
+    (request: string): Answer =>
+      request.includes("condition=next-exit") ? JSON.stringify({ StatusCode: code }) : undefined;
+
+  test("is an error, and says nothing of later ones", async () => {
+    const { host, requests } = await openFakeEngine(endsWith(1));
+    await using runtime = await open(host);
+    for (let i = 0; i < 2; i++)
+      await expect(runtime.openSession()).rejects.toThrow(/did not start: its container ended with 1/);
+    expect(requests.filter((request) => request.includes("/attach"))).toEqual([]);
+  });
+
+  test("because it cannot connect is reached by its streams", async () => {
+    const { host, until } = await openFakeEngine(endsWith(75));
+    const runtime = await open(host);
+    const failure = runtime.openSession().catch((error: unknown) => error);
+    await until(/\/attach/);
+    await runtime.close();
+    expect(await failure).toMatchObject({ why: "the runtime is closed" });
+  });
+
+  test("is an error for people where there is no other way", async () => {
+    vi.stubEnv("RLM_DOCKER_TRANSPORT", "meeting");
+    const { host } = await openFakeEngine(endsWith(75));
+    await using runtime = await open(host);
+    const failure = await runtime.openSession().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(EnvironmentUnavailableError);
+    expect(failure).toMatchObject({ why: expect.stringContaining("it cannot connect to the host") });
   });
 });
 
