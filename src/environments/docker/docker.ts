@@ -15,8 +15,8 @@ import { removeContainer, sweep } from "./containers.ts";
 import { toDockerMounts } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
-import { explain, unavailable } from "./engine/errors.ts";
-import { Launcher, type Launched } from "./transport/launcher.ts";
+import { explain, isImageGone, unavailable } from "./engine/errors.ts";
+import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
 import { removeStaleMeetings } from "./transport/meeting-link.ts";
 import { networkOf } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
@@ -150,10 +150,9 @@ export class DockerEnvironment implements Environment {
   async #buildOne({ mounts, limits }: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
     const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
     const dockerMounts = toDockerMounts(prepared);
-    const { image, launcher } = await this.#start();
     let container: Launched | undefined;
     try {
-      container = await launcher.launch({ image, docker: this.#docker, limits, mounts: dockerMounts, preload });
+      container = await this.#launch({ docker: this.#docker, limits, mounts: dockerMounts, preload });
       this.#containers.add(container);
       this.#stop.signal.throwIfAborted();
       const { server } = container;
@@ -169,6 +168,20 @@ export class DockerEnvironment implements Environment {
       if (container !== undefined) await this.#remove(container).catch(() => {});
       if (this.#stop.signal.aborted) throw closed();
       throw asOwn(explain(error, this.#docker));
+    }
+  }
+
+  /** Makes the image again if somebody has removed it. */
+  async #launch(spec: Omit<Launch, "image">): Promise<Launched> {
+    const starting = this.#start();
+    const { image, launcher } = await starting;
+    try {
+      return await launcher.launch({ ...spec, image });
+    } catch (error) {
+      if (!isImageGone(error)) throw error;
+      if (this.#ready === starting) this.#ready = undefined;
+      const again = await this.#start();
+      return again.launcher.launch({ ...spec, image: again.image });
     }
   }
 

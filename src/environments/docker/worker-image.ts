@@ -12,6 +12,7 @@ import { findImage, pullImage } from "./images.ts";
 import { labels } from "./labels.ts";
 import { CODE } from "./paths.ts";
 import { SYSTEM_IMAGE } from "./system-image.ts";
+import { BASE_LABEL, removeOldImages } from "./old-images.ts";
 import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
 import type { DockerOptions } from "../../api/local.ts";
 import { parseJSON } from "../../util/parse-json.ts";
@@ -57,7 +58,10 @@ export async function prepareImage(engine: Engine, options: MakeOptions): Promis
   const python = made?.labels[PYTHON_LABEL];
   if (made !== undefined && python !== undefined) return { id: made.id, python, name };
   options.onProgress(`Preparing image ${name} for sessions`);
-  return { ...(await makeImage(engine, { name, id, tag, archive: code.archive, signal: options.signal })), name };
+  const { signal } = options;
+  const worker = { ...(await makeImage(engine, { name, id, tag, archive: code.archive, signal })), name };
+  await removeOldImages(engine, worker.id, signal);
+  return worker;
 }
 
 async function requireImage(
@@ -146,7 +150,7 @@ async function makeImage(engine: Engine, making: Making): Promise<{ readonly id:
         throw unavailable(`Python in image '${name}' has not ended in ${BUILD_LIMIT_MS / 1000} seconds`, USE_ANOTHER);
       }
       const executable = checkTrial(name, code, await outputOf(engine, id, signal));
-      const ours = { ...labels("worker"), [PYTHON_LABEL]: executable };
+      const ours = { ...labels("worker"), [PYTHON_LABEL]: executable, [BASE_LABEL]: base };
       const config = { Labels: ours, Healthcheck: { Test: ["NONE"] } };
       const query = { container: id, repo: REPOSITORY, tag };
       const made = await engine.call("POST", "/commit", { query, json: config, signal, limitMs: COPY_LIMIT_MS });

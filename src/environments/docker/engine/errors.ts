@@ -24,6 +24,11 @@ export class EngineError extends Error {
   }
 }
 
+/** Of a container that cannot be created. */
+export function isImageGone(error: unknown): boolean {
+  return error instanceof EngineError && error.status === 404 && /no such image|image not known/i.test(error.message);
+}
+
 /** For a request that got no answer. */
 export function connectionFailure(address: string, error: NodeJS.ErrnoException): EnvironmentUnavailableError {
   const { code } = error;

@@ -31,7 +31,7 @@ export interface Launched {
   remove: () => Promise<void>;
 }
 
-type Launch = Omit<SessionContainer, "meeting">;
+export type Launch = Omit<SessionContainer, "meeting">;
 /** Resolves when a container that was started is connected. `ended`: its exit code. */
 type Connect = (ended: Promise<number | undefined>, kill: () => void) => Promise<ServerLink>;
 
