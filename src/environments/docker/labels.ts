@@ -6,6 +6,7 @@ import { isGone, thisProcess } from "./owner.ts";
 
 export const KIND = "dev.rlm-runtime.kind";
 const OWNER = "dev.rlm-runtime.owner";
+const CONTAINERS = ["session", "build", "trial"];
 /** What makes or tries an image takes minutes. Clocks of machines differ. */
 const SHORT_LIVED_SECONDS = 24 * 3600;
 /** Of a container that runs no code and never will again: ours are started once, when they are made. */
@@ -33,7 +34,8 @@ export interface Age {
 /** Whether nobody needs a container: its host is gone, or nothing can be known of its host and it should have been removed long ago. */
 export function isLeftOver(found: Readonly<Record<string, string>>, { created, state = "" }: Age): boolean {
   const { data: owner } = ownerLabel.safeParse(parseJSON(found[OWNER] ?? ""));
-  if (owner === undefined) return false;
+  // A container that a user starts from an image of ours has the labels of the image.
+  if (owner === undefined || !CONTAINERS.includes(found[KIND] ?? "")) return false;
   if (isGone(owner)) return true;
   if (created === undefined || Date.now() / 1000 - created < SHORT_LIVED_SECONDS) return false;
   return found[KIND] === "build" || found[KIND] === "trial" || AT_REST.includes(state);

@@ -41,7 +41,12 @@ test("where boots are unknown, an owner is gone if its machine is known to be th
 describe("a sweep", () => {
   const foreign = { ...own, pids: "other" };
   const now = Math.floor(Date.now() / 1000);
-  const container = (index: number, kind: "session" | "build" | "trial", owner: unknown, age: object = {}) => ({
+  const container = (
+    index: number,
+    kind: "session" | "build" | "trial" | "worker",
+    owner: unknown,
+    age: object = {},
+  ) => ({
     Id: String(index).padStart(64, "0"),
     Created: now,
     State: "running",
@@ -67,6 +72,7 @@ describe("a sweep", () => {
       container(15, "session", "nonsense", { ...old, State: "created" }),
       container(16, "session", { pid: "x" }, old),
       container(17, "session", { ...own, start: "" }),
+      container(18, "worker", { ...own, ...dead }),
     ];
     const list = JSON.stringify([null, ...left, ...used]);
     const { engine, requests } = await openFakeEngine((request) =>

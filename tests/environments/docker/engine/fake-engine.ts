@@ -63,13 +63,13 @@ export async function openFakeEngine(answer: (request: string) => Answer | Promi
 
 function usual(request: string): Answer {
   if (/^GET \/containers\/json|^GET \/images\/json/.test(request)) return "[]";
-  if (/^GET \/images\/rlm-runtime\/worker/.test(request))
+  if (request.startsWith("GET /images/rlm-runtime/worker"))
     return JSON.stringify({
       Id: "sha256:worker",
       Config: { Labels: { "dev.rlm-runtime.python": "/usr/bin/python3" } },
     });
-  if (/^GET \/images\//.test(request)) return JSON.stringify({ Id: "sha256:base", RepoTags: ["base:1"] });
-  if (/^POST \/containers\/create/.test(request)) return JSON.stringify({ Id: CONTAINER });
+  if (request.startsWith("GET /images/")) return JSON.stringify({ Id: "sha256:base", RepoTags: ["base:1"] });
+  if (request.startsWith("POST /containers/create")) return JSON.stringify({ Id: CONTAINER });
   if (/^POST \/containers\/\w+\/(?:wait|attach)/.test(request)) return SILENCE;
   return "";
 }
