@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 
 from .. import libc
 from . import relay
+
+# The exit code that tells the host to try the other way: see launcher.ts.
+_CANNOT_MEET = 75
 
 
 def meet(folder: str) -> str:
     """In a folder that both see. Returns that of the pipes."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(f"{folder}/control")
+    try:
+        connection.connect(f"{folder}/control")
+    except OSError:
+        sys.exit(_CANNOT_MEET)
     _use(connection)
     return f"{folder}/pipes"
 

@@ -1,8 +1,22 @@
 // Containers of an engine: made, started, ended and removed. Each has our labels, so that the sweep finds what a killed host left.
 
+import { randomBytes } from "node:crypto";
+import * as z from "zod";
+import { onAbort } from "../../util/async/on-abort.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
 import type { Engine } from "./engine/engine.ts";
 import { EngineError } from "./engine/errors.ts";
-import { isOrphan, KIND } from "./labels.ts";
+import { isLeftOver, KIND } from "./labels.ts";
+
+/** For the engine to create a container when nobody wants it any more, so that it is removed and not lost. */
+const GRACE_MS = 5_000;
+const REMOVE_LIMIT_MS = 20_000;
+const REMOVING_LIMIT_MS = 5_000;
+/** Of those that run something and end: for their logs, which are stored on the engine's disk. */
+const LOG_BYTES = 1024 * 1024;
+const MOST_BYTES = 1024 * 1024 * 1024;
+const MOST_PROCESSES = 64;
+const ID = /^[\da-f]{12,64}$/;
 
 export interface ContainerSpec {
   readonly Image: string;
@@ -11,60 +25,139 @@ export interface ContainerSpec {
   readonly [key: string]: unknown;
 }
 
-/** Its id. */
+/** What a container may do that makes or tries an image: its code is not trusted, either. */
+export const SHORT_LIVED = {
+  NetworkMode: "none",
+  CapDrop: ["ALL"],
+  SecurityOpt: ["no-new-privileges"],
+  Memory: MOST_BYTES,
+  MemorySwap: MOST_BYTES,
+  PidsLimit: MOST_PROCESSES,
+  LogConfig: { Type: "json-file", Config: { "max-size": String(LOG_BYTES), "max-file": "1" } },
+};
+
+/** Its id. Where the signal, the deadline or the connection ends the request, no container is left. */
 export async function createContainer(engine: Engine, spec: ContainerSpec, signal?: AbortSignal): Promise<string> {
-  const answer = (await engine.call("POST", "/containers/create", {
-    json: spec,
-    ...(signal && { signal }),
-  })) as { readonly Id?: unknown } | null;
-  if (typeof answer?.Id !== "string" || !/^[\da-f]{12,64}$/.test(answer.Id)) {
-    throw new EngineError(500, "the engine named no container");
+  signal?.throwIfAborted();
+  const name = `rlm-${spec.Labels[KIND]}-${randomBytes(8).toString("hex")}`;
+  // An engine that creates it does not notice that nobody waits. So the answer is awaited for a while, also when the signal is aborted.
+  const grace = graceAfter(signal);
+  try {
+    const answer = await engine.call("POST", "/containers/create", {
+      json: spec,
+      query: { name },
+      signal: grace.signal,
+    });
+    const { data } = z.object({ Id: z.string().regex(ID) }).safeParse(answer);
+    if (data === undefined) throw new EngineError(500, "the engine named no container");
+    signal?.throwIfAborted();
+    return data.Id;
+  } catch (error) {
+    const isRefused = error instanceof EngineError && error.status >= 400 && error.status < 500;
+    if (!isRefused) await removeContainer(engine, name, GRACE_MS).catch(() => {});
+    throw error;
+  } finally {
+    grace.end();
   }
-  return answer.Id;
 }
 
-export async function startContainer(engine: Engine, id: string): Promise<void> {
-  await engine.call("POST", `/containers/${id}/start`);
+/** Aborted a while after another. */
+function graceAfter(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly end: () => void } {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const unlisten = onAbort(signal, () => {
+    timer = setTimeout(() => late.abort(signal?.reason), GRACE_MS).unref();
+  });
+  return {
+    signal: late.signal,
+    end: () => {
+      unlisten();
+      clearTimeout(timer);
+    },
+  };
 }
 
-/** Resolves with its exit code when it has ended. */
-export async function waitForEnd(engine: Engine, id: string): Promise<number> {
-  const answer = (await engine.call("POST", `/containers/${id}/wait`)) as { readonly StatusCode?: unknown } | null;
-  return typeof answer?.StatusCode === "number" ? answer.StatusCode : -1;
+export async function startContainer(engine: Engine, id: string, signal?: AbortSignal): Promise<void> {
+  await engine.call("POST", `/containers/${id}/start`, { signal });
+}
+
+export interface WaitOptions {
+  readonly limitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Resolves with its exit code when it has ended. Undefined: it runs for too long. */
+export async function waitForEnd(
+  engine: Engine,
+  id: string,
+  { limitMs, signal }: WaitOptions,
+): Promise<number | undefined> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), limitMs).unref();
+  const unlisten = onAbort(signal, () => limit.abort());
+  try {
+    signal?.throwIfAborted();
+    const options = { limitMs: Infinity, signal: limit.signal };
+    const answer = await engine.call("POST", `/containers/${id}/wait`, options);
+    return z.object({ StatusCode: z.int() }).safeParse(answer).data?.StatusCode ?? -1;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (limit.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    unlisten();
+  }
 }
 
 /** Ends and removes it. Resolves when it is gone, also where it was gone already. */
-export async function removeContainer(engine: Engine, id: string): Promise<void> {
+export async function removeContainer(engine: Engine, id: string, limitMs = REMOVE_LIMIT_MS): Promise<void> {
+  if (await isRemoved(engine, id, limitMs)) return;
+  // It is being removed already. An engine may not say when that is done: then it is asked again.
+  const query = { condition: "removed" };
+  await engine.call("POST", `/containers/${id}/wait`, { query, limitMs: REMOVING_LIMIT_MS }).catch(() => {});
+  if (await isRemoved(engine, id, limitMs)) return;
+  throw new EngineError(409, "the engine does not remove a container");
+}
+
+/** False: the engine says that it cannot do it now. */
+async function isRemoved(engine: Engine, id: string, limitMs: number): Promise<boolean> {
   try {
-    await engine.call("DELETE", `/containers/${id}`, { query: { force: true, v: true } });
+    await engine.call("DELETE", `/containers/${id}`, { query: { force: true, v: true }, limitMs });
+    return true;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    if (error.status === 404) return;
-    if (error.status !== 409) throw error;
-    // It is being removed already.
-    await engine.call("POST", `/containers/${id}/wait`, { query: { condition: "removed" } }).catch(() => {});
+    if (error.status === 409) return false;
+    if (error.status !== 404) throw error;
+    return true;
   }
 }
 
-interface Listed {
-  readonly Id: string;
-  readonly Labels?: Readonly<Record<string, string>>;
-}
+const listed = z.object({
+  Id: z.string().regex(ID),
+  Labels: z.record(z.string(), z.string()),
+  Created: z.number().optional(),
+  State: z.string().optional(),
+});
 
-/** Removes containers whose host is gone. Returns how many. */
-export async function sweep(engine: Engine): Promise<number> {
+/** Removes containers whose host is gone. Returns how many there were. One that cannot be removed is left to the next start. */
+export async function sweep(engine: Engine, signal?: AbortSignal): Promise<number> {
   const filters = JSON.stringify({ label: [KIND] });
-  const found = (await engine.call("GET", "/containers/json", { query: { all: true, filters } })) as readonly Listed[];
-  const orphans = found.filter((each) => isOrphan(each.Labels ?? {}));
-  await Promise.all(orphans.map(({ Id }) => removeContainer(engine, Id).catch(() => {})));
-  return orphans.length;
+  const found = await engine.call("GET", "/containers/json", { query: { all: true, filters }, signal });
+  if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of containers is none");
+  const containers = found.flatMap((each) => listed.safeParse(each).data ?? []);
+  const left = containers.filter(({ Labels, Created, State }) =>
+    isLeftOver(Labels, { created: Created, state: State }),
+  );
+  const removing = Promise.all(left.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));
+  await (signal === undefined ? removing : orAborted(removing, signal));
+  return left.length;
 }
 
 /** What it printed, both streams, at most about 64 KiB. */
-export async function outputOf(engine: Engine, id: string): Promise<string> {
-  const answer = await engine.open("GET", `/containers/${id}/logs`, {
-    query: { stdout: true, stderr: true, tail: 500 },
-  });
+export async function outputOf(engine: Engine, id: string, signal?: AbortSignal): Promise<string> {
+  const query = { stdout: true, stderr: true, tail: 500 };
+  const answer = await engine.open("GET", `/containers/${id}/logs`, { query, signal });
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of answer) {

@@ -5,6 +5,7 @@
 import { statSync } from "node:fs";
 import { REPLSecurityError } from "../../errors.ts";
 import type { PreparedMount } from "../mounts.ts";
+import { BOX, CODE, MEETING } from "./paths.ts";
 
 const NOBODY = { uid: 65534, gid: 65534 };
 
@@ -18,6 +19,8 @@ export interface DockerMounts {
 export function toDockerMounts(mounts: readonly PreparedMount[]): DockerMounts {
   const owners = new Map<string, { readonly uid: number; readonly gid: number; readonly path: string }>();
   for (const { path, mode } of mounts) {
+    const own = [BOX, CODE, MEETING].find((folder) => `${path}/`.startsWith(`${folder}/`));
+    if (own !== undefined) throw refusal(path, `the container has a ${own} of its own`);
     const { uid, gid, mode: bits, isFolder } = statOf(path);
     const everyone = isFolder ? 0o5 : 0o4;
     if (mode !== "rw" && (bits & everyone) === everyone) continue;

@@ -15,8 +15,8 @@ import { removeContainer, sweep } from "./containers.ts";
 import { toDockerMounts } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
-import { explain, unavailable } from "./engine/errors.ts";
-import { Launcher, type Launched } from "./transport/launcher.ts";
+import { explain, isImageGone, unavailable } from "./engine/errors.ts";
+import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
 import { removeStaleMeetings } from "./transport/meeting-link.ts";
 import { networkOf } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
@@ -48,6 +48,8 @@ export class DockerEnvironment implements Environment {
   readonly #pool: LocalSandbox[] = [];
   /** Those that are being removed, too. */
   readonly #containers = new Set<Launched>();
+  /** Sandboxes that are being built. */
+  readonly #building = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   #ready: Promise<Ready> | undefined;
   #engine: Engine | undefined;
@@ -106,8 +108,9 @@ export class DockerEnvironment implements Environment {
     if (this.#stop.signal.aborted) return;
     this.#stop.abort();
     clearTimeout(this.#refillTimer);
-    await Promise.allSettled([this.#ready, this.#filling]);
-    await Promise.allSettled([...this.#containers].map((container) => this.#remove(container)));
+    // What is being built ends with the signal, or with its container.
+    const removing = [...this.#containers].map((container) => this.#remove(container));
+    await Promise.allSettled([this.#ready, this.#filling, ...this.#building, ...removing]);
     this.#engine?.close();
   }
 
@@ -137,15 +140,21 @@ export class DockerEnvironment implements Environment {
     }
   }
 
+  #build(options: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
+    const building = this.#buildOne(options, preload).finally(() => void this.#building.delete(building));
+    this.#building.add(building);
+    return building;
+  }
+
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
-  async #build({ mounts, limits }: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
+  async #buildOne({ mounts, limits }: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
     const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
     const dockerMounts = toDockerMounts(prepared);
-    const { image, launcher } = await this.#start();
     let container: Launched | undefined;
     try {
-      container = await launcher.launch({ image, docker: this.#docker, limits, mounts: dockerMounts, preload });
+      container = await this.#launch({ docker: this.#docker, limits, mounts: dockerMounts, preload });
       this.#containers.add(container);
+      this.#stop.signal.throwIfAborted();
       const { server } = container;
       const { onLessMemory, onProcess = () => {} } = this.#options;
       server.onLessMemory = onLessMemory;
@@ -162,13 +171,27 @@ export class DockerEnvironment implements Environment {
     }
   }
 
+  /** Makes the image again if somebody has removed it. */
+  async #launch(spec: Omit<Launch, "image">): Promise<Launched> {
+    const starting = this.#start();
+    const { image, launcher } = await starting;
+    try {
+      return await launcher.launch({ ...spec, image });
+    } catch (error) {
+      if (!isImageGone(error)) throw error;
+      if (this.#ready === starting) this.#ready = undefined;
+      const again = await this.#start();
+      return again.launcher.launch({ ...spec, image: again.image });
+    }
+  }
+
   /** Where the engine is gone, the container ends with its link, and the engine removes it when it starts again. */
   async #remove(container: Launched): Promise<void> {
     try {
       await container.remove();
     } catch (error) {
-      if (!(error instanceof EnvironmentUnavailableError)) throw error;
       await container.server.close();
+      if (!(error instanceof EnvironmentUnavailableError)) throw explain(error, this.#docker);
     } finally {
       this.#containers.delete(container);
     }
@@ -193,10 +216,10 @@ export class DockerEnvironment implements Environment {
     }
     this.#engine ??= new Engine(findAddress(this.#docker.host));
     const engine = this.#engine;
-    await sweep(engine);
-    removeStaleMeetings();
     const { onProgress = () => {} } = this.#options;
     const { signal } = this.#stop;
+    await sweep(engine, signal);
+    removeStaleMeetings();
     const image = await prepareImage(engine, { docker: this.#docker, pythonFolder: folder, onProgress, signal });
     return { engine, image, launcher: new Launcher(engine, (id) => removeContainer(engine, id), signal) };
   }

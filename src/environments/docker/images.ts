@@ -1,32 +1,44 @@
 // Images of an engine: found, pulled with progress, imported, and tried.
 
 import { Readable } from "node:stream";
-import { createContainer, outputOf, removeContainer, startContainer, waitForEnd } from "./containers.ts";
+import * as z from "zod";
+import { createContainer, outputOf, removeContainer, SHORT_LIVED, startContainer, waitForEnd } from "./containers.ts";
 import type { Engine } from "./engine/engine.ts";
 import { EngineError, unavailable } from "./engine/errors.ts";
 import type { CommandEnd, ImageEngine, ImportOptions } from "./install.ts";
 import { labels } from "./labels.ts";
 
+const TRIAL_LIMIT_MS = 60_000;
+/** As a shell says it. */
+const OUT_OF_TIME = 124;
 /** A name as Docker writes it: it goes into the path of a request. */
 const NAME = /^[\w][\w.\-/:@]{0,300}$/;
 
 export interface Image {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Whether it has a name, and not only an id. */
+  readonly isNamed: boolean;
 }
 
+const strings = z.array(z.string()).nullish();
+const inspected = z.object({
+  Id: z.string().min(1).max(200),
+  RepoTags: strings,
+  RepoDigests: strings,
+  Config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
+});
+
 /** Undefined: the engine does not have it. */
-export async function findImage(engine: Engine, name: string): Promise<Image | undefined> {
+export async function findImage(engine: Engine, name: string, signal?: AbortSignal): Promise<Image | undefined> {
   if (!NAME.test(name) || name.includes("..")) {
     throw unavailable(`${JSON.stringify(name)} is no name of an image`, "Use one like python:3.11-slim");
   }
   try {
-    const found = (await engine.call("GET", `/images/${name}/json`)) as {
-      readonly Id?: unknown;
-      readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null;
-    } | null;
-    if (typeof found?.Id !== "string") throw new EngineError(500, "the engine named no image");
-    return { id: found.Id, labels: found.Config?.Labels ?? {} };
+    const { data: found } = inspected.safeParse(await engine.call("GET", `/images/${name}/json`, { signal }));
+    if (found === undefined) throw new EngineError(500, "the engine named no image");
+    const isNamed = [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])].length > 0;
+    return { id: found.Id, labels: found.Config?.Labels ?? {}, isNamed };
   } catch (error) {
     if (error instanceof EngineError && error.status === 404) return undefined;
     throw error;
@@ -55,7 +67,7 @@ export async function pullImage(engine: Engine, name: string, { onProgress, sign
     if (typeof status === "string" && /^(?:Status|Digest)/.test(status)) isDone = true;
     onProgress(describe(name, layers));
   }
-  if (!isDone && (await findImage(engine, name)) === undefined) {
+  if (!isDone && (await findImage(engine, name, signal)) === undefined) {
     throw new EngineError(500, "the connection ended before the image was complete");
   }
 }
@@ -130,15 +142,17 @@ export class Images implements ImageEngine {
       User: "65534:65534",
       NetworkDisabled: true,
       Labels: labels("trial"),
-      HostConfig: { ReadonlyRootfs: true, CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"], NetworkMode: "none" },
+      HostConfig: { ...SHORT_LIVED, ReadonlyRootfs: true },
     };
     const id = await createContainer(this.#engine, spec, signal);
     try {
-      await startContainer(this.#engine, id);
-      const exitCode = await waitForEnd(this.#engine, id);
-      return { exitCode, output: await outputOf(this.#engine, id) };
+      await startContainer(this.#engine, id, signal);
+      const exitCode = await waitForEnd(this.#engine, id, { limitMs: TRIAL_LIMIT_MS, signal });
+      if (exitCode === undefined)
+        return { exitCode: OUT_OF_TIME, output: `it has not ended in ${TRIAL_LIMIT_MS / 1000} seconds` };
+      return { exitCode, output: await outputOf(this.#engine, id, signal) };
     } finally {
-      await removeContainer(this.#engine, id);
+      await removeContainer(this.#engine, id).catch(() => {}); // the next start does
     }
   }
 }

@@ -1,69 +1,42 @@
 // Labels of everything that we make in an engine, and whose it is.
 
-import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
-import { startOfProcess } from "../../util/start-of-process.ts";
+import * as z from "zod";
+import { parseJSON } from "../../util/parse-json.ts";
+import { isGone, thisProcess } from "./owner.ts";
 
 export const KIND = "dev.rlm-runtime.kind";
 const OWNER = "dev.rlm-runtime.owner";
-
-/** The process that a container ends with. */
-interface Owner {
-  readonly machine: string;
-  /** Differs after a restart of the machine. Empty where it is unknown. */
-  readonly boot: string;
-  /** Process ids count within it. */
-  readonly pids: string;
-  readonly pid: number;
-  readonly start: string;
-}
+const CONTAINERS = ["session", "build", "trial"];
+/** What makes or tries an image takes minutes. Clocks of machines differ. */
+const SHORT_LIVED_SECONDS = 24 * 3600;
+/** Of a container that runs no code and never will again: ours are started once, when they are made. */
+const AT_REST = ["created", "exited", "dead"];
 
 export function labels(kind: "session" | "build" | "trial" | "worker"): Record<string, string> {
   return { [KIND]: kind, [OWNER]: JSON.stringify(thisProcess()) };
 }
 
-/** Whether the process that made something is known to be gone. */
-export function isOrphan(found: Readonly<Record<string, string>>): boolean {
-  const owner = parseOwner(found[OWNER] ?? "");
-  const own = thisProcess();
-  if (owner === undefined || owner.machine !== own.machine) return false;
-  if (owner.boot !== own.boot) return owner.boot !== "" && own.boot !== "";
-  if (owner.pids !== own.pids) return false;
-  return startOfProcess(owner.pid) !== owner.start;
+const digest = z.string().max(64);
+const ownerLabel = z.object({
+  machine: digest,
+  boot: digest,
+  pids: digest,
+  pid: z.int().min(1),
+  start: z.string().max(64),
+});
+
+export interface Age {
+  /** Seconds since 1970. Undefined: the engine does not say. */
+  readonly created: number | undefined;
+  readonly state: string | undefined;
 }
 
-function thisProcess(): Owner {
-  const start = startOfProcess(process.pid) ?? "";
-  return {
-    machine: hostname(),
-    boot: read("/proc/sys/kernel/random/boot_id"),
-    pids: namespace(),
-    pid: process.pid,
-    start,
-  };
-}
-
-function parseOwner(text: string): Owner | undefined {
-  try {
-    const value = JSON.parse(text) as Partial<Owner>;
-    return typeof value.pid === "number" && typeof value.start === "string" ? (value as Owner) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return "";
-  }
-}
-
-function namespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return "";
-  }
+/** Whether nobody needs a container: its host is gone, or nothing can be known of its host and it should have been removed long ago. */
+export function isLeftOver(found: Readonly<Record<string, string>>, { created, state = "" }: Age): boolean {
+  const { data: owner } = ownerLabel.safeParse(parseJSON(found[OWNER] ?? ""));
+  // A container that a user starts from an image of ours has the labels of the image.
+  if (owner === undefined || !CONTAINERS.includes(found[KIND] ?? "")) return false;
+  if (isGone(owner)) return true;
+  if (created === undefined || Date.now() / 1000 - created < SHORT_LIVED_SECONDS) return false;
+  return found[KIND] === "build" || found[KIND] === "trial" || AT_REST.includes(state);
 }

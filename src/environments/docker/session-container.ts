@@ -8,11 +8,9 @@ import type { ContainerSpec } from "./containers.ts";
 import { unavailable } from "./engine/errors.ts";
 import { labels } from "./labels.ts";
 import type { DockerMounts } from "./docker-mounts.ts";
-import { CODE_FOLDER, type WorkerImage } from "./worker-image.ts";
+import { BOX, CODE, MEETING } from "./paths.ts";
+import type { WorkerImage } from "./worker-image.ts";
 
-/** Inside the container: the working folder, and where it meets the host. */
-const BOX = "/box";
-const MEETING = "/rlm";
 /** For the fork server and its init, which the limits of a session do not count. */
 const OWN_BYTES = 128 * 1024 * 1024;
 const OWN_PROCESSES = 32;
@@ -53,7 +51,7 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
   return {
     Image: image.id,
     Entrypoint: [image.python],
-    Cmd: ["-I", "-B", `/${CODE_FOLDER}/forkserver/__main__.py`, JSON.stringify(options)],
+    Cmd: ["-I", "-B", `${CODE}/python/forkserver/__main__.py`, JSON.stringify(options)],
     User: `${uid}:${gid}`,
     WorkingDir: "/",
     Env: Object.entries(CLEAN_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),

@@ -4,24 +4,32 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createContainer, outputOf, removeContainer, startContainer, waitForEnd } from "./containers.ts";
+import * as z from "zod";
+import { createContainer, outputOf, removeContainer, SHORT_LIVED, startContainer, waitForEnd } from "./containers.ts";
 import type { Engine } from "./engine/engine.ts";
 import { EngineError, unavailable } from "./engine/errors.ts";
 import { findImage, pullImage } from "./images.ts";
 import { labels } from "./labels.ts";
+import { CODE } from "./paths.ts";
 import { SYSTEM_IMAGE } from "./system-image.ts";
+import { BASE_LABEL, removeOldImages } from "./old-images.ts";
 import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
 import type { DockerOptions } from "../../api/local.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 
 export const DEFAULT_IMAGE = "python:3.11-slim";
-/** Where our code is in it. */
-export const CODE_FOLDER = "opt/rlm-runtime/python";
+/** Where our code is in it, as an archive says it. */
+const CODE_FOLDER = `${CODE.slice(1)}/python`;
 const REPOSITORY = "rlm-runtime/worker";
 const PYTHON_LABEL = "dev.rlm-runtime.python";
 const PYTHONS = ["python3", "/usr/local/bin/python3", "/usr/bin/python3", "python"];
 /** Changes when the way an image is made does. */
-const FORMAT = 1;
+const FORMAT = 2;
+const BUILD_LIMIT_MS = 120_000;
+/** To copy our code into a container and to make an image of it: some engines copy all of its files. */
+const COPY_LIMIT_MS = 600_000;
+const MAX_PATH = 4096;
+const USE_ANOTHER = "Choose an image with Python 3.9 or newer, such as python:3.11-slim";
 
 export interface WorkerImage {
   readonly id: string;
@@ -46,11 +54,14 @@ export async function prepareImage(engine: Engine, options: MakeOptions): Promis
     .update(JSON.stringify([FORMAT, id, code.digest]))
     .digest("hex")
     .slice(0, 24);
-  const made = await findImage(engine, `${REPOSITORY}:${tag}`);
+  const made = await findImage(engine, `${REPOSITORY}:${tag}`, options.signal);
   const python = made?.labels[PYTHON_LABEL];
   if (made !== undefined && python !== undefined) return { id: made.id, python, name };
   options.onProgress(`Preparing image ${name} for sessions`);
-  return { ...(await makeImage(engine, { name, id, tag, archive: code.archive, signal: options.signal })), name };
+  const { signal } = options;
+  const worker = { ...(await makeImage(engine, { name, id, tag, archive: code.archive, signal })), name };
+  await removeOldImages(engine, worker.id, signal);
+  return worker;
 }
 
 async function requireImage(
@@ -59,9 +70,9 @@ async function requireImage(
 ): Promise<{ readonly name: string; readonly id: string }> {
   const { image: wanted, pull = "missing" } = docker;
   const name = wanted ?? DEFAULT_IMAGE;
-  const found = await findImage(engine, name);
+  const found = await findImage(engine, name, signal);
   if (found !== undefined && pull !== "always") return { name, id: found.id };
-  const made = wanted === undefined ? await findSystemImage(engine) : undefined;
+  const made = wanted === undefined ? await findSystemImage(engine, signal) : undefined;
   if (made !== undefined) return made;
   if (pull === "never") {
     throw unavailable(`the engine has no image '${name}', and [docker] pull is never`, addImage(name));
@@ -72,7 +83,7 @@ async function requireImage(
     if (!(error instanceof EngineError)) throw error;
     throw unavailable(`image '${name}' cannot be pulled: ${error.message}`, addImage(name), { cause: error });
   }
-  const pulled = await findImage(engine, name);
+  const pulled = await findImage(engine, name, signal);
   if (pulled === undefined) throw unavailable(`image '${name}' is not there after it was pulled`, addImage(name));
   return { name, id: pulled.id };
 }
@@ -81,17 +92,22 @@ function addImage(name: string): string {
   return `Pull it with 'docker pull ${name}', or make one from this machine's Python with 'rlm env add docker'`;
 }
 
+const listed = z.object({
+  Id: z.string().min(1).max(200),
+  Created: z.number(),
+  RepoTags: z.array(z.string()).nullish(),
+});
+
 /** The newest that `rlm env add docker` has made. */
 export async function findSystemImage(
   engine: Engine,
+  signal?: AbortSignal,
 ): Promise<{ readonly name: string; readonly id: string } | undefined> {
   const filters = JSON.stringify({ reference: [SYSTEM_IMAGE] });
-  const found = (await engine.call("GET", "/images/json", { query: { filters } })) as readonly {
-    readonly Id: string;
-    readonly Created: number;
-    readonly RepoTags?: readonly string[] | null;
-  }[];
-  const [newest] = found.toSorted((a, b) => b.Created - a.Created);
+  const found = await engine.call("GET", "/images/json", { query: { filters }, signal });
+  if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of images is none");
+  const images = found.flatMap((each) => listed.safeParse(each).data ?? []);
+  const [newest] = images.toSorted((a, b) => b.Created - a.Created);
   return newest === undefined ? undefined : { name: newest.RepoTags?.[0] ?? SYSTEM_IMAGE, id: newest.Id };
 }
 
@@ -122,45 +138,45 @@ async function makeImage(engine: Engine, making: Making): Promise<{ readonly id:
       WorkingDir: "/",
       NetworkDisabled: true,
       Labels: labels("build"),
-      HostConfig: {
-        NetworkMode: "none",
-        CapDrop: ["ALL"],
-        SecurityOpt: ["no-new-privileges"],
-        LogConfig: { Type: "json-file" },
-      },
+      HostConfig: SHORT_LIVED,
     };
     const id = await createContainer(engine, spec, signal);
     try {
-      await engine.call("PUT", `/containers/${id}/archive`, { query: { path: "/" }, body: archive, signal });
-      if (!(await hasStarted(engine, id))) continue;
-      const code = await waitForEnd(engine, id);
-      const output = await outputOf(engine, id);
-      const executable = checkTrial(name, code, output);
-      const config = { Labels: { ...labels("worker"), [PYTHON_LABEL]: executable }, Healthcheck: { Test: ["NONE"] } };
+      const copy = { query: { path: "/" }, body: archive, signal, limitMs: COPY_LIMIT_MS };
+      await engine.call("PUT", `/containers/${id}/archive`, copy);
+      if (!(await hasStarted(engine, id, signal))) continue;
+      const code = await waitForEnd(engine, id, { limitMs: BUILD_LIMIT_MS, signal });
+      if (code === undefined) {
+        throw unavailable(`Python in image '${name}' has not ended in ${BUILD_LIMIT_MS / 1000} seconds`, USE_ANOTHER);
+      }
+      const executable = checkTrial(name, code, await outputOf(engine, id, signal));
+      const ours = { ...labels("worker"), [PYTHON_LABEL]: executable, [BASE_LABEL]: base };
+      const config = { Labels: ours, Healthcheck: { Test: ["NONE"] } };
       const query = { container: id, repo: REPOSITORY, tag };
-      const made = (await engine.call("POST", "/commit", { query, json: config, signal })) as { readonly Id?: unknown };
-      if (typeof made.Id !== "string") throw new EngineError(500, "the engine named no image");
-      return { id: made.Id, python: executable };
+      const made = await engine.call("POST", "/commit", { query, json: config, signal, limitMs: COPY_LIMIT_MS });
+      const { data } = z.object({ Id: z.string().min(1).max(200) }).safeParse(made);
+      if (data === undefined) throw new EngineError(500, "the engine named no image");
+      return { id: data.Id, python: executable };
     } finally {
-      await removeContainer(engine, id);
+      await removeContainer(engine, id).catch(() => {}); // the next start does
     }
   }
-  throw unavailable(
-    `image '${name}' has no python3`,
-    "Choose an image with Python 3.9 or newer, such as python:3.11-slim",
-  );
+  throw unavailable(`image '${name}' has no python3`, USE_ANOTHER);
 }
 
 /** False: the program does not exist there. */
-async function hasStarted(engine: Engine, id: string): Promise<boolean> {
+async function hasStarted(engine: Engine, id: string, signal: AbortSignal): Promise<boolean> {
   try {
-    await startContainer(engine, id);
+    await startContainer(engine, id, signal);
     return true;
   } catch (error) {
     if (error instanceof EngineError && /not found|no such file|permission denied/i.test(error.message)) return false;
     throw error;
   }
 }
+
+/** By code of the image: the path of its interpreter. */
+const printed = z.object({ executable: z.string().startsWith("/").max(MAX_PATH) });
 
 /** Returns the path of the interpreter. */
 function checkTrial(image: string, code: number, output: string): string {
@@ -172,12 +188,12 @@ function checkTrial(image: string, code: number, output: string): string {
       "Choose a newer image, such as python:3.11-slim",
     );
   }
-  const found = parseJSON(lines.at(-1) ?? "") as { readonly executable?: unknown } | undefined;
-  if (code === 0 && typeof found?.executable === "string" && found.executable !== "") return found.executable;
+  const { data } = printed.safeParse(parseJSON(lines.at(-1) ?? ""));
+  if (code === 0 && data !== undefined) return data.executable;
   const last = (lines.at(-1) ?? "").slice(0, 300);
   throw unavailable(
     `Python does not run in image '${image}': it ended with ${code}${last && `, ${last}`}`,
-    "Choose an image with Python 3.9 or newer, such as python:3.11-slim",
+    USE_ANOTHER,
   );
 }
 

@@ -68,7 +68,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
       expect((await session.execute("print(6*7)")).stdout).toBe("42\n");
     }
     await expect.poll(() => engine.containers()).toEqual([]);
-    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-docker-"))).toEqual([]);
+    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-meeting-"))).toEqual([]);
     await expect.poll(() => known.flatMap(processesOf)).toEqual([]);
   }
 

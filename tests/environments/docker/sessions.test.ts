@@ -75,6 +75,14 @@ describe.skipIf(obstacle !== undefined)("sessions in containers", () => {
     expect(await containers()).toEqual([]);
   });
 
+  test("may be many at a time", { tags: "stress" }, async () => {
+    await using runtime = await open({ limits: { memoryBytes: 64 * 2 ** 20, diskBytes: 2 ** 20 } });
+    for (let i = 0; i < 18; i++) await runtime.openSession();
+    expect(await containers()).toHaveLength(18);
+    await runtime.close();
+    expect(await containers()).toEqual([]);
+  });
+
   test("may have more memory together when they are forked", async () => {
     await using runtime = await open({ limits: { memoryBytes: 256 * 2 ** 20, diskBytes: 16 * 2 ** 20 } });
     const session = await runtime.openSession();

@@ -24,6 +24,11 @@ export class EngineError extends Error {
   }
 }
 
+/** Of a container that cannot be created. */
+export function isImageGone(error: unknown): boolean {
+  return error instanceof EngineError && error.status === 404 && /no such image|image not known/i.test(error.message);
+}
+
 /** For a request that got no answer. */
 export function connectionFailure(address: string, error: NodeJS.ErrnoException): EnvironmentUnavailableError {
   const { code } = error;
@@ -37,6 +42,14 @@ export function connectionFailure(address: string, error: NodeJS.ErrnoException)
   if (code === "ENOENT") return noEngine(`there is no Docker engine at ${address}`, { cause: error });
   if (code === "ECONNREFUSED") return noEngine(`no Docker engine answers at ${address}`, { cause: error });
   return noEngine(`the Docker engine at ${address} cannot be reached: ${error.message}`, { cause: error });
+}
+
+/** For a request whose deadline has passed. */
+export function noAnswer(address: string, limitMs: number): EnvironmentUnavailableError {
+  return unavailable(
+    `the Docker engine at ${address} has not answered in ${Math.ceil(limitMs / 1000)} seconds`,
+    "Restart it, and see its log; or use --env local or --env wasm",
+  );
 }
 
 /** A refusal of the engine in words for people. Other errors are returned as they are. */

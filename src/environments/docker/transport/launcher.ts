@@ -1,19 +1,26 @@
 // Starts containers of sessions, and the link to the fork server in each: by a folder that both sides see where the engine is on this
 // machine, by the container's attached streams elsewhere. Which of them works is found out by trying, once for each engine.
 
+import * as z from "zod";
+import { onAbort } from "../../../util/async/on-abort.ts";
+import { waitFor } from "../../../util/async/wait-for.ts";
 import { ForkServer, type ServerLink } from "../../local/fork-server.ts";
 import type { ServerEvent } from "../../local/fork-server-messages.ts";
 import { createContainer, startContainer } from "../containers.ts";
 import type { Engine } from "../engine/engine.ts";
 import { EngineError, unavailable } from "../engine/errors.ts";
 import { attachedLink } from "./attached-link.ts";
-import { openMeeting } from "./meeting-link.ts";
+import { openMeeting, type Meeting } from "./meeting-link.ts";
 import { memoryFor, toSpec, type SessionContainer } from "../session-container.ts";
 
 type Transport = "meeting" | "attach";
 
 const OF_A_WORKER = 5;
 const KILLED = 137;
+/** In python/forkserver/container/meeting.py: it cannot connect to the host. */
+const CANNOT_MEET = 75;
+const MEET_LIMIT_MS = 60_000;
+const REASON_LIMIT_MS = 1_000;
 const NEVER = new Promise<never>(() => {});
 /** For tests and measurements: forces one. */
 const FORCED = "RLM_DOCKER_TRANSPORT";
@@ -24,7 +31,9 @@ export interface Launched {
   remove: () => Promise<void>;
 }
 
-type Launch = Omit<SessionContainer, "meeting">;
+export type Launch = Omit<SessionContainer, "meeting">;
+/** Resolves when a container that was started is connected. `ended`: its exit code. */
+type Connect = (ended: Promise<number | undefined>, kill: () => void) => Promise<ServerLink>;
 
 export class Launcher {
   readonly #engine: Engine;
@@ -41,6 +50,7 @@ export class Launcher {
     else if (!engine.isSocket || process.platform !== "linux") this.#transport = "attach";
   }
 
+  /** Rejects when the signal is aborted; no container is left then. */
   async launch(spec: Launch): Promise<Launched> {
     if (this.#transport !== undefined) return this.#launchBy(this.#transport, spec);
     try {
@@ -50,32 +60,57 @@ export class Launcher {
     } catch (error) {
       if (!(error instanceof NotMet)) throw error;
       const launched = await this.#launchBy("attach", spec);
-      this.#transport = "attach";
+      this.#transport ??= "attach";
       return launched;
     }
   }
 
-  #launchBy(transport: Transport, spec: Launch): Promise<Launched> {
-    if (transport === "meeting") return this.#launchMeeting(spec);
+  async #launchBy(transport: Transport, spec: Launch): Promise<Launched> {
+    if (transport === "meeting") {
+      const meeting = await openMeeting();
+      return this.#launch(spec, meeting).catch((error: unknown) => {
+        if (error instanceof NotMet && this.#transport !== undefined) throw failed(error.message);
+        throw error;
+      });
+    }
     if (spec.mounts.mounts.length > 0) {
       throw unavailable(
         "the Docker engine does not see files of this machine, so that folders cannot be mounted",
         "Write files into the session instead, or use an engine on this machine",
       );
     }
-    return this.#launchAttached(spec);
+    return this.#launch(spec, undefined);
   }
 
-  async #launchAttached(spec: Launch): Promise<Launched> {
+  async #launch(spec: Launch, meeting: Meeting | undefined): Promise<Launched> {
     const engine = this.#engine;
-    const id = await createContainer(engine, toSpec({ ...spec, meeting: undefined }), this.#stop);
-    const remove = once(() => this.#removeContainer(id));
+    const waiting = new AbortController();
+    let id: string | undefined;
+    const remove = once(async () => {
+      try {
+        if (id !== undefined) await this.#removeContainer(id);
+      } finally {
+        // The engine says how it ended at about the same time.
+        setTimeout(() => waiting.abort(), REASON_LIMIT_MS).unref();
+        meeting?.remove();
+      }
+    });
+    const kill = (): void => void remove().catch(() => {});
     try {
-      const socket = await engine.attach(id);
-      const ended = whenEnded(engine, id);
-      await startContainer(engine, id);
-      const kill = (): void => void remove().catch(() => {});
-      const server = await this.#connect(growing(attachedLink(socket, ended, kill), engine, id, spec));
+      const folder = meeting?.folder;
+      id = await createContainer(engine, toSpec({ ...spec, meeting: folder }), this.#stop).catch((error: unknown) => {
+        const isUnseen = error instanceof EngineError && folder !== undefined && error.message.includes(folder);
+        throw isUnseen ? new NotMet(error.message) : error;
+      });
+      const connect = meeting === undefined ? await this.#attach(id, waiting.signal) : this.#meet(meeting);
+      const ended = whenEnded(engine, id, waiting.signal);
+      await startContainer(engine, id, this.#stop);
+      const link = await connect(ended, kill);
+      const server = await ForkServer.connect(
+        growing(link, engine, id, spec),
+        { tier: "C", failed, refused: failed },
+        this.#stop,
+      );
       return { server, remove };
     } catch (error) {
       await remove().catch(() => {});
@@ -83,58 +118,54 @@ export class Launcher {
     }
   }
 
-  async #launchMeeting(spec: Launch): Promise<Launched> {
-    const engine = this.#engine;
-    const meeting = await openMeeting();
-    let id: string | undefined;
-    const remove = async (): Promise<void> => {
-      try {
-        if (id !== undefined) await this.#removeContainer(id);
-      } finally {
-        meeting.remove();
-      }
-    };
-    try {
-      id = await createContainer(engine, toSpec({ ...spec, meeting: meeting.folder }), this.#stop).catch(
-        (error: unknown) => {
-          if (error instanceof EngineError && error.message.includes("bind source path"))
-            throw new NotMet(error.message);
-          throw error;
-        },
-      );
-      const ended = whenEnded(engine, id);
-      await startContainer(engine, id);
-      const kill = (): void => void remove().catch(() => {});
-      const link = await meeting.meet(ended, kill).catch((error: unknown) => {
-        throw new NotMet((error as Error).message);
-      });
-      const server = await this.#connect(growing(link, engine, id, spec));
-      return { server, remove: once(remove) };
-    } catch (error) {
-      await remove().catch(() => {});
-      throw error;
-    }
+  async #attach(id: string, removed: AbortSignal): Promise<Connect> {
+    const socket = await this.#engine.attach(id, this.#stop);
+    onAbort(removed, () => socket.destroy());
+    return (ended, kill) => Promise.resolve(attachedLink(socket, ended.then(describe), kill));
   }
 
-  #connect(link: ServerLink): Promise<ForkServer> {
-    const failed = (why: string): Error =>
-      unavailable(
-        `the fork server in the container did not start: ${why}`,
-        "Try another image, such as python:3.11-slim",
-      );
-    return ForkServer.connect(link, { tier: "C", failed, refused: failed }, this.#stop);
+  #meet(meeting: Meeting): Connect {
+    return async (ended, kill) => {
+      const early = ended.then((code): never => {
+        if (code === CANNOT_MEET) throw new NotMet("it cannot connect to the host");
+        throw failed(describe(code));
+      });
+      const met = Promise.race([meeting.met, early]);
+      const isSettled = await waitFor(met, MEET_LIMIT_MS, this.#stop);
+      this.#stop.throwIfAborted();
+      if (!isSettled) throw failed(`it has not connected in ${MEET_LIMIT_MS / 1000} seconds`);
+      return meeting.link(await met, ended.then(describe), kill);
+    };
   }
 }
 
-/** The container ended before it met the host. */
+function failed(why: string): Error {
+  return unavailable(
+    `the fork server in the container did not start: ${why}`,
+    "Try another image, such as python:3.11-slim",
+  );
+}
+
+/** The container and this machine share no folder, or no socket in it. No other way to end means that. */
 class NotMet extends Error {}
 
-/** Why it has ended, when it has. Never rejects: an engine that ends leaves its containers running. */
-async function whenEnded(engine: Engine, id: string): Promise<string> {
-  const query = { condition: "next-exit" };
-  const answer = await engine.call("POST", `/containers/${id}/wait`, { query }).catch(() => NEVER);
-  const code = (answer as { readonly StatusCode?: unknown } | null)?.StatusCode;
-  return code === KILLED ? "its container was killed" : `its container ended with ${String(code)}`;
+/**
+ * Its exit code, when it has ended; undefined if that is unknown. Never rejects: an engine that ends leaves its containers running. The
+ * request lasts as long as the container, or until the signal is aborted.
+ */
+async function whenEnded(engine: Engine, id: string, signal: AbortSignal): Promise<number | undefined> {
+  const options = { query: { condition: "next-exit" }, limitMs: Infinity, signal };
+  try {
+    const answer = await engine.call("POST", `/containers/${id}/wait`, options);
+    return z.object({ StatusCode: z.int() }).safeParse(answer).data?.StatusCode;
+  } catch (error) {
+    return error instanceof EngineError && error.status === 404 ? undefined : NEVER;
+  }
+}
+
+function describe(code: number | undefined): string {
+  if (code === KILLED) return "its container was killed";
+  return code === undefined ? "its container ended" : `its container ended with ${code}`;
 }
 
 /** Lets the engine's limit of memory grow with the workers and checkpoints in the container. */

@@ -9,78 +9,125 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServerEnd, ServerLink } from "../../local/fork-server.ts";
 import { namedPipes } from "../../local/pipes.ts";
-import { startOfProcess } from "../../../util/start-of-process.ts";
+import { unavailable } from "../engine/errors.ts";
+import { isGone, thisProcess, type Owner } from "../owner.ts";
 import { deferred } from "../../../util/async/deferred.ts";
 import { parseEvent, parseFirst } from "./events.ts";
 
+const CONTROL = "control";
 /** How long the engine may take to say why a container has ended. */
 const REASON_LIMIT_MS = 1_000;
 
 export interface Meeting {
   /** What the container mounts. */
   readonly folder: string;
-  /** Resolves when the container has connected. Rejects with `whyEnded` when that comes first. */
-  meet: (ended: Promise<string>, kill: () => void) => Promise<ServerLink>;
+  /** Resolves when the container has connected. */
+  readonly met: Promise<Socket>;
+  link: (socket: Socket, whyEnded: Promise<string>, kill: () => void) => ServerLink;
+  /** What cannot be removed stays: a container may leave files of another user. */
   remove: () => void;
 }
 
-const PREFIX = "rlm-docker-";
+/** Names the process that made a folder. */
+const NAME = /^rlm-meeting-(?<machine>[\da-f]*)\.(?<boot>[\da-f]*)\.(?<pids>[\da-f]*)\.(?<pid>\d+)\.(?<start>\d*)-/;
+/** Of the path of a socket, on every system. Node cuts off the rest without an error. */
+const MAX_SOCKET_PATH = 100;
+const SHORT_FOLDER = "/tmp";
 /** Removed when this process exits, and by the next one if it is killed. */
 const parents = new Set<string>();
 
-/** Removes the folders of processes that are gone. */
-export function removeStaleMeetings(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const { pid = "", start } = /^rlm-docker-(?<pid>\d+)-(?<start>\d+)-/.exec(name)?.groups ?? {};
-    if (start === undefined || startOfProcess(Number(pid)) === start) continue;
-    const path = join(tmpdir(), name);
+/** Removes the folders of processes that are gone. One that cannot be removed stays. */
+export function removeStaleMeetings(own: Owner = thisProcess()): void {
+  for (const temporary of new Set([tmpdir(), SHORT_FOLDER])) {
+    for (const name of list(temporary)) {
+      const { machine = "", boot = "", pids = "", pid, start = "" } = NAME.exec(name)?.groups ?? {};
+      if (pid === undefined || !isGone({ machine, boot, pids, pid: Number(pid), start }, own)) continue;
+      removeOwn(join(temporary, name));
+    }
+  }
+}
+
+function list(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Leaves what is another user's, and what code in a container has made so that this user cannot remove it. */
+function removeOwn(path: string): void {
+  try {
     const status = lstatSync(path, { throwIfNoEntry: false });
     if (status?.isDirectory() && status.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // the next start tries again
   }
 }
 
 function removeAll(): void {
-  for (const parent of parents) rmSync(parent, { recursive: true, force: true });
+  for (const parent of parents) removeOwn(parent);
 }
 
+function makeParent(): string {
+  const { machine, boot, pids, pid, start } = thisProcess();
+  const name = `rlm-meeting-${machine}.${boot}.${pids}.${pid}.${start}-`;
+  const length = Buffer.byteLength(join(tmpdir(), `${name}XXXXXX`, "m", CONTROL));
+  const temporary = length > MAX_SOCKET_PATH ? SHORT_FOLDER : tmpdir();
+  try {
+    return mkdtempSync(join(temporary, name)); // its mode is 0700: other users cannot enter
+  } catch (error) {
+    throw noFolder(temporary, error as Error);
+  }
+}
+
+function noFolder(place: string, cause: Error): Error {
+  const why = `no folder with a socket can be made in '${place}': ${cause.message}`;
+  return unavailable(why, "Set TMPDIR to a folder of this machine that can be written", { cause });
+}
+
+/** Throws EnvironmentUnavailableError where no folder can be made. */
 export async function openMeeting(): Promise<Meeting> {
-  // Its mode is 0700: other users cannot enter.
-  const parent = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-${startOfProcess(process.pid)}-`));
+  const parent = makeParent();
   if (parents.size === 0) process.on("exit", removeAll);
   parents.add(parent);
   const folder = join(parent, "m");
-  for (const path of [folder, join(folder, "pipes")]) {
-    mkdirSync(path);
-    chmodSync(path, 0o777); // the container's user is another
-  }
   const connected = deferred<Socket>();
-  const server = createServer((socket) => connected.resolve(socket.unref()));
-  server.maxConnections = 1;
-  const path = join(folder, "control");
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(path, resolve);
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    connected.resolve(socket.unref());
   });
-  server.unref();
-  chmodSync(path, 0o666);
+  server.maxConnections = 1;
   const remove = (): void => {
     server.close();
-    rmSync(parent, { recursive: true, force: true });
+    void connected.promise.then((socket) => socket.destroy());
+    removeOwn(parent);
     parents.delete(parent);
     if (parents.size === 0) process.off("exit", removeAll);
   };
+  try {
+    for (const path of [folder, join(folder, "pipes")]) {
+      mkdirSync(path);
+      chmodSync(path, 0o777); // the container's user is another
+    }
+    const path = join(folder, CONTROL);
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(path, resolve);
+    });
+    server.unref();
+    chmodSync(path, 0o666);
+  } catch (error) {
+    remove();
+    throw noFolder(parent, error as Error);
+  }
   return {
     folder,
     remove,
-    meet: async (ended, kill) => {
-      const socket = await Promise.race([
-        connected.promise,
-        ended.then((why) => {
-          throw new Error(why);
-        }),
-      ]);
+    met: connected.promise,
+    link: (socket, whyEnded, kill) => {
       server.close();
-      return toLink(socket, join(folder, "pipes"), ended, kill);
+      return toLink(socket, join(folder, "pipes"), whyEnded, kill);
     },
   };
 }

@@ -1,0 +1,56 @@
+// Images of sessions that are not needed any more: their base has no name left, or newer ones have taken their place. Each of them keeps all
+// files of its base on the engine's disk. A runtime whose image is removed makes it again.
+
+import * as z from "zod";
+import type { Engine } from "./engine/engine.ts";
+import { EngineError } from "./engine/errors.ts";
+import { findImage } from "./images.ts";
+import { KIND } from "./labels.ts";
+
+export const BASE_LABEL = "dev.rlm-runtime.base";
+/** Of other versions of our code, or of other bases: programs may take turns. */
+const KEPT = 4;
+const MAX_LOOKED_AT = 100;
+const LIMIT_MS = 20_000;
+
+const listed = z.object({
+  Id: z.string().regex(/^[\w:]{1,200}$/),
+  Created: z.number(),
+  Labels: z.record(z.string(), z.string()).nullish(),
+});
+
+/** Called when an image was made, which happens seldom. Images that a container uses stay. Never rejects. */
+export async function removeOldImages(engine: Engine, current: string, signal: AbortSignal): Promise<void> {
+  try {
+    for (const id of await findOld(engine, current, signal)) await removeImage(engine, id, signal);
+  } catch {
+    // the next time
+  }
+}
+
+async function findOld(engine: Engine, current: string, signal: AbortSignal): Promise<readonly string[]> {
+  const filters = JSON.stringify({ label: [`${KIND}=worker`] });
+  const found = await engine.call("GET", "/images/json", { query: { filters }, signal, limitMs: LIMIT_MS });
+  const images = (Array.isArray(found) ? found : [])
+    .flatMap((each) => listed.safeParse(each).data ?? [])
+    .filter(({ Id }) => Id !== current)
+    .toSorted((a, b) => b.Created - a.Created)
+    .slice(0, MAX_LOOKED_AT);
+  let kept = 0;
+  const old: string[] = [];
+  for (const { Id, Labels } of images) {
+    const base = Labels?.[BASE_LABEL];
+    const isUsable = base !== undefined && (await findImage(engine, base, signal))?.isNamed === true;
+    if (isUsable && kept < KEPT) kept += 1;
+    else old.push(Id);
+  }
+  return old;
+}
+
+async function removeImage(engine: Engine, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await engine.call("DELETE", `/images/${id}`, { signal, limitMs: LIMIT_MS });
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error; // else a container uses it
+  }
+}
