@@ -12,13 +12,14 @@ import { LocalSandbox } from "../local/local-sandbox.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
 import { removeContainer, sweep } from "./containers.ts";
-import { toDockerMounts } from "./docker-mounts.ts";
+import { checkPrograms, toDockerMounts, toRefusal } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 import { explain, unavailable } from "./engine/errors.ts";
+import { holdMounts } from "./held-mounts.ts";
 import { Launcher, type Launched } from "./transport/launcher.ts";
 import { removeStaleMeetings } from "./transport/meeting-link.ts";
-import { networkOf } from "./session-container.ts";
+import { networkOf, OWN_FOLDERS } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
 
 const REFILL_DELAY_MS = 20;
@@ -139,9 +140,11 @@ export class DockerEnvironment implements Environment {
 
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #build({ mounts, limits }: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
-    const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
-    const dockerMounts = toDockerMounts(prepared);
+    using held = holdMounts(resolveMounts(mounts, this.name));
+    const dockerMounts = toDockerMounts(await findHidden(held.mounts, this.name), OWN_FOLDERS);
+    const { visible } = dockerMounts;
     const { image, launcher } = await this.#start();
+    checkPrograms(visible, image.python);
     let container: Launched | undefined;
     try {
       container = await launcher.launch({ image, docker: this.#docker, limits, mounts: dockerMounts, preload });
@@ -150,7 +153,6 @@ export class DockerEnvironment implements Environment {
       const { onLessMemory, onProcess = () => {} } = this.#options;
       server.onLessMemory = onLessMemory;
       server.onProcess = onProcess;
-      const visible = prepared.map(({ path, mode }) => ({ path, mode }));
       const opened = container;
       const sandbox = await LocalSandbox.open(server, { mounts: visible, limits }, () => this.#remove(opened));
       this.#last = server;
@@ -158,7 +160,7 @@ export class DockerEnvironment implements Environment {
     } catch (error) {
       if (container !== undefined) await this.#remove(container).catch(() => {});
       if (this.#stop.signal.aborted) throw closed();
-      throw asOwn(explain(error, this.#docker));
+      throw asOwn(toRefusal(explain(error, this.#docker), visible));
     }
   }
 

@@ -8,11 +8,13 @@ import type { ContainerSpec } from "./containers.ts";
 import { unavailable } from "./engine/errors.ts";
 import { labels } from "./labels.ts";
 import type { DockerMounts } from "./docker-mounts.ts";
-import { CODE_FOLDER, type WorkerImage } from "./worker-image.ts";
+import { CODE_FOLDER, RUNTIME_FOLDER, type WorkerImage } from "./worker-image.ts";
 
 /** Inside the container: the working folder, and where it meets the host. */
 const BOX = "/box";
-const MEETING = "/rlm";
+const MEETING = `${RUNTIME_FOLDER}/meeting`;
+/** Nothing is mounted over these. */
+export const OWN_FOLDERS = [BOX, RUNTIME_FOLDER];
 /** For the fork server and its init, which the limits of a session do not count. */
 const OWN_BYTES = 128 * 1024 * 1024;
 const OWN_PROCESSES = 32;
@@ -53,7 +55,7 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
   return {
     Image: image.id,
     Entrypoint: [image.python],
-    Cmd: ["-I", "-B", `/${CODE_FOLDER}/forkserver/__main__.py`, JSON.stringify(options)],
+    Cmd: ["-I", "-B", `${CODE_FOLDER}/forkserver/__main__.py`, JSON.stringify(options)],
     User: `${uid}:${gid}`,
     WorkingDir: "/",
     Env: Object.entries(CLEAN_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),

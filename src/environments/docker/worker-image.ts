@@ -15,8 +15,9 @@ import type { DockerOptions } from "../../api/local.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 
 export const DEFAULT_IMAGE = "python:3.11-slim";
-/** Where our code is in it. */
-export const CODE_FOLDER = "opt/rlm-runtime/python";
+/** What is ours in it. No image has a volume there by accident, and nothing is mounted over it. */
+export const RUNTIME_FOLDER = "/.rlm-runtime";
+export const CODE_FOLDER = `${RUNTIME_FOLDER}/python`;
 const REPOSITORY = "rlm-runtime/worker";
 const PYTHON_LABEL = "dev.rlm-runtime.python";
 const PYTHONS = ["python3", "/usr/local/bin/python3", "/usr/bin/python3", "python"];
@@ -100,7 +101,7 @@ const CHECK = `import sys
 print("python", "%d.%d.%d" % sys.version_info[:3])
 if sys.version_info < (3, 9): sys.exit(3)
 import json, compileall
-if not compileall.compile_dir("/${CODE_FOLDER}", quiet=2): sys.exit(4)
+if not compileall.compile_dir("${CODE_FOLDER}", quiet=2): sys.exit(4)
 print(json.dumps({"executable": sys.executable}))`;
 
 interface Making {
@@ -185,7 +186,8 @@ function checkTrial(image: string, code: number, output: string): string {
 function readCode(folder: string): { readonly archive: Buffer; readonly digest: string } {
   const parts: Buffer[] = [];
   const addFolder = (path: string): void => void parts.push(tarHeader({ kind: "folder", path, mode: 0o755, mtime: 0 }));
-  CODE_FOLDER.split("/").forEach((_, index, names) => addFolder(names.slice(0, index + 1).join("/")));
+  const inArchive = CODE_FOLDER.slice(1);
+  inArchive.split("/").forEach((_, index, names) => addFolder(names.slice(0, index + 1).join("/")));
   const walk = (from: string, to: string): void => {
     const entries = readdirSync(from, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
@@ -201,7 +203,7 @@ function readCode(folder: string): { readonly archive: Buffer; readonly digest: 
       }
     }
   };
-  walk(folder, CODE_FOLDER);
+  walk(folder, inArchive);
   const archive = Buffer.concat([...parts, tarEnd()]);
   return { archive, digest: createHash("sha256").update(archive).digest("hex") };
 }
