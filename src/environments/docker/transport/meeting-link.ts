@@ -1,9 +1,18 @@
 // The link to a container of a local engine: a socket and named pipes in a folder that the host and this container alone see.
 //
-// Nothing else of the folder is used, so what code in the container puts there has no effect. The container ends with the connection, in
-// whatever way the host ends.
+// The container may write to the folder of the pipes alone. That is held open, so whatever replaces it is not used, and nothing but named
+// pipes is opened in it. The container ends with the connection, in whatever way the host ends.
 
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+} from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +21,7 @@ import { namedPipes } from "../../local/pipes.ts";
 import { startOfProcess } from "../../../util/start-of-process.ts";
 import { deferred } from "../../../util/async/deferred.ts";
 import { parseEvent, parseFirst } from "./events.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 /** How long the engine may take to say why a container has ended. */
 const REASON_LIMIT_MS = 1_000;
@@ -35,12 +45,12 @@ export function removeStaleMeetings(): void {
     if (start === undefined || startOfProcess(Number(pid)) === start) continue;
     const path = join(tmpdir(), name);
     const status = lstatSync(path, { throwIfNoEntry: false });
-    if (status?.isDirectory() && status.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+    if (status?.isDirectory() && status.uid === process.getuid?.()) removeFolder(path);
   }
 }
 
 function removeAll(): void {
-  for (const parent of parents) rmSync(parent, { recursive: true, force: true });
+  for (const parent of parents) removeFolder(parent);
 }
 
 export async function openMeeting(): Promise<Meeting> {
@@ -49,10 +59,10 @@ export async function openMeeting(): Promise<Meeting> {
   if (parents.size === 0) process.on("exit", removeAll);
   parents.add(parent);
   const folder = join(parent, "m");
-  for (const path of [folder, join(folder, "pipes")]) {
-    mkdirSync(path);
-    chmodSync(path, 0o777); // the container's user is another
-  }
+  // The container's user is another. It makes pipes, and can neither add to what is beside them nor replace it.
+  makeFolder(folder, 0o755);
+  makeFolder(join(folder, "pipes"), 0o1777);
+  let pipes: number | undefined = openSync(join(folder, "pipes"), constants.O_RDONLY | constants.O_DIRECTORY);
   const connected = deferred<Socket>();
   const server = createServer((socket) => connected.resolve(socket.unref()));
   server.maxConnections = 1;
@@ -65,7 +75,9 @@ export async function openMeeting(): Promise<Meeting> {
   chmodSync(path, 0o666);
   const remove = (): void => {
     server.close();
-    rmSync(parent, { recursive: true, force: true });
+    if (pipes !== undefined) closeSync(pipes);
+    pipes = undefined;
+    removeFolder(parent);
     parents.delete(parent);
     if (parents.size === 0) process.off("exit", removeAll);
   };
@@ -80,12 +92,21 @@ export async function openMeeting(): Promise<Meeting> {
         }),
       ]);
       server.close();
-      return toLink(socket, join(folder, "pipes"), ended, kill);
+      const pipesFolder = (): string => {
+        if (pipes === undefined) throw new Error("the container has ended");
+        return `/proc/self/fd/${pipes}`;
+      };
+      return toLink(socket, pipesFolder, ended, kill);
     },
   };
 }
 
-function toLink(socket: Socket, pipes: string, whyEnded: Promise<string>, kill: () => void): ServerLink {
+function makeFolder(path: string, mode: number): void {
+  mkdirSync(path);
+  chmodSync(path, mode);
+}
+
+function toLink(socket: Socket, pipes: () => string, whyEnded: Promise<string>, kill: () => void): ServerLink {
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
   const ended = closed.then(async (): Promise<ServerEnd> => {
