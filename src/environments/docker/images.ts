@@ -13,6 +13,8 @@ const NAME = /^[\w][\w.\-/:@]{0,300}$/;
 export interface Image {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** The names of the environment variables that it sets. */
+  readonly variables: readonly string[];
 }
 
 /** Undefined: the engine does not have it. */
@@ -23,10 +25,14 @@ export async function findImage(engine: Engine, name: string): Promise<Image | u
   try {
     const found = (await engine.call("GET", `/images/${name}/json`)) as {
       readonly Id?: unknown;
-      readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null;
+      readonly Config?: {
+        readonly Labels?: Readonly<Record<string, string>> | null;
+        readonly Env?: readonly string[] | null;
+      } | null;
     } | null;
     if (typeof found?.Id !== "string") throw new EngineError(500, "the engine named no image");
-    return { id: found.Id, labels: found.Config?.Labels ?? {} };
+    const { Labels, Env } = found.Config ?? {};
+    return { id: found.Id, labels: Labels ?? {}, variables: (Env ?? []).map((text) => text.replace(/=.*$/s, "")) };
   } catch (error) {
     if (error instanceof EngineError && error.status === 404) return undefined;
     throw error;

@@ -30,6 +30,8 @@ export interface WorkerImage {
   readonly python: string;
   /** As the user names it. */
   readonly name: string;
+  /** The names of the environment variables that it sets. */
+  readonly variables: readonly string[];
 }
 
 interface MakeOptions {
@@ -49,9 +51,11 @@ export async function prepareImage(engine: Engine, options: MakeOptions): Promis
     .slice(0, 24);
   const made = await findImage(engine, `${REPOSITORY}:${tag}`);
   const python = made?.labels[PYTHON_LABEL];
-  if (made !== undefined && python !== undefined) return { id: made.id, python, name };
+  if (made !== undefined && python !== undefined) return { id: made.id, python, name, variables: made.variables };
   options.onProgress(`Preparing image ${name} for sessions`);
-  return { ...(await makeImage(engine, { name, id, tag, archive: code.archive, signal: options.signal })), name };
+  const { variables = [] } = (await findImage(engine, id)) ?? {};
+  const making = { name, id, tag, archive: code.archive, signal: options.signal };
+  return { ...(await makeImage(engine, making)), name, variables };
 }
 
 async function requireImage(

@@ -60,6 +60,7 @@ describe.skipIf(obstacle !== undefined)("sessions in containers", () => {
       NanoCpus: 5e8,
       PidsLimit: 77,
       Privileged: false,
+      Init: false,
     });
     expect(
       (await run(session, "import os; os.getuid(), os.access('/', os.W_OK), os.access('/usr', os.W_OK)")).text,

@@ -72,7 +72,7 @@ describe("events of a hostile container", () => {
     await starting;
     const listener = { onOutput: () => {}, onExit: () => {}, onGone: () => {} };
     sandbox.startProgram({ command: "true", cwd: "/", env: {}, hasInput: false } as never, listener as never);
-    const { program } = orders.find(({ op }) => op === "program") ?? {};
+    const program = orders.find(({ op }) => op === "program")?.["program"];
     for (let time = 0; time < 100; time += 1) say({ event: "pipes", sandbox: 1, program, fds: [8, 9, 10] });
     for (let job = 2; job < 100; job += 1) say({ event: "pipes", sandbox: 1, job, fds: [11, 12] });
     expect(opened).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
