@@ -45,6 +45,8 @@ describe("the security documents", () => {
     const source = readFileSync(join(tests, path), "utf8");
     const isProbe = path.endsWith("/probes.test.ts") && ids.includes(name);
     const areProbes = name.startsWith("probes in ") && source.includes(`describeProbes("${name.slice(10)}"`);
-    expect(isProbe || areProbes || source.includes(`"${name}"`), `${path} should hold a test named "${name}"`).toBe(true);
+    expect(isProbe || areProbes || source.includes(`"${name}"`), `${path} should hold a test named "${name}"`).toBe(
+      true,
+    );
   });
 });
