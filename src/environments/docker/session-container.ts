@@ -106,7 +106,9 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
 
 /** A name without a value removes what the image sets. */
 function environmentOf({ variables }: WorkerImage): string[] {
-  const removed = variables.filter((name) => name !== "" && !KEPT_VARIABLES.includes(name) && !(name in CLEAN_ENVIRONMENT));
+  const removed = variables.filter(
+    (name) => name !== "" && !KEPT_VARIABLES.includes(name) && !(name in CLEAN_ENVIRONMENT),
+  );
   return [...Object.entries(CLEAN_ENVIRONMENT).map(([name, value]) => `${name}=${value}`), ...removed];
 }
 

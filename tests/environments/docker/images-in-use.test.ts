@@ -45,7 +45,9 @@ describe.skipIf(obstacle !== undefined)("an image with settings of its own", () 
     const { text } = await run(session, code);
     expect(text).toContain(":/of/the/image");
     expect(text).not.toMatch(/SECRET|PYTHONPATH|\/root/);
-    expect((await session.shell("env; cat /proc/self/environ | tr '\\0' '\\n'")).stdout).not.toMatch(/SECRET|PYTHONPATH/);
+    expect((await session.shell("env; cat /proc/self/environ | tr '\\0' '\\n'")).stdout).not.toMatch(
+      /SECRET|PYTHONPATH/,
+    );
     const writing = await session.execute("open('/data/x', 'w')");
     expect(writing.status).toBe("error");
   });

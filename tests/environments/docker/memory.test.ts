@@ -57,18 +57,21 @@ describe.skipIf(obstacle !== undefined)("memory of containers", () => {
     expect(result).toMatchObject({ status: "interrupted", reason: "memory" });
   });
 
-  test.each(["meeting", "attach"])("for files: a fork is refused when no more can be made, by %s", async (transport) => {
-    vi.stubEnv("RLM_DOCKER_TRANSPORT", transport);
-    await using runtime = await open({ limits: { diskBytes: 16 * MIB } });
-    const session = await runtime.openSession();
-    await run(session, "kept = 1");
-    await run(session, FILL_INODES);
-    expect(Number((await run(session, "fill_inodes('.')")).text)).toBeGreaterThan(10_000);
-    expect(Number((await run(session, "fill_inodes('/dev/shm')")).text)).toBeLessThan(20_000);
-    await expect(session.fork()).rejects.toThrow(ForkRefusedError);
-    expect((await run(session, "kept")).text).toBe("1");
-    expect((await session.shell("echo yes")).stdout).toBe("yes\n");
-  });
+  test.each(["meeting", "attach"])(
+    "for files: a fork is refused when no more can be made, by %s",
+    async (transport) => {
+      vi.stubEnv("RLM_DOCKER_TRANSPORT", transport);
+      await using runtime = await open({ limits: { diskBytes: 16 * MIB } });
+      const session = await runtime.openSession();
+      await run(session, "kept = 1");
+      await run(session, FILL_INODES);
+      expect(Number((await run(session, "fill_inodes('.')")).text)).toBeGreaterThan(10_000);
+      expect(Number((await run(session, "fill_inodes('/dev/shm')")).text)).toBeLessThan(20_000);
+      await expect(session.fork()).rejects.toThrow(ForkRefusedError);
+      expect((await run(session, "kept")).text).toBe("1");
+      expect((await session.shell("echo yes")).stdout).toBe("yes\n");
+    },
+  );
 
   test.skipIf(process.getuid?.() !== 0)("a fork without pipes is refused, and the session lives on", async () => {
     vi.stubEnv("RLM_DOCKER_TRANSPORT", "meeting");

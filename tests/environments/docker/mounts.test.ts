@@ -172,7 +172,9 @@ describe.skipIf(obstacle !== undefined || process.getuid?.() !== 0)("mounts in c
     for (const path of ["/box", "/.rlm-runtime", "/.rlm-runtime/python/worker"])
       expect(() => toDockerMounts(at(path), OWN_FOLDERS)).toThrow(/of its own/);
     expect(() => checkPrograms([ro("/opt")], "/opt/conda/bin/python3")).toThrow(/which it would hide/);
-    expect(() => checkPrograms([rw("/usr/local/lib")], "/usr/local/bin/python3")).toThrow(/only be mounted for reading/);
+    expect(() => checkPrograms([rw("/usr/local/lib")], "/usr/local/bin/python3")).toThrow(
+      /only be mounted for reading/,
+    );
     expect(() => checkPrograms([rw("/opt"), ro("/usr/share/dict")], "/usr/local/bin/python3")).not.toThrow();
   });
 });

@@ -1,20 +1,19 @@
-// What is particular to sessions in containers: what the engine is asked for, mounts, the network, and both ways to reach a container.
+// What is particular to sessions in containers: what the engine is asked for, the network, and both ways to reach a container.
 
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { RuntimeOptions } from "../../../src/api/local.ts";
 import { Engine } from "../../../src/environments/docker/engine/engine.ts";
 import { findAddress } from "../../../src/environments/docker/engine/address.ts";
-import { EnvironmentUnavailableError, REPLSecurityError } from "../../../src/errors.ts";
+import { EnvironmentUnavailableError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 
 const obstacle = await useDocker();
 if (obstacle !== undefined) process.stdout.write(`Skipped, sessions in containers: ${obstacle}\n`);
-const USER = 1000;
 
 function open(options: RuntimeOptions = {}) {
   return openRuntime({ environment: "docker", preload: [], poolSize: 0, ...options });

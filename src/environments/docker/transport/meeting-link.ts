@@ -3,16 +3,7 @@
 // The container may write to the folder of the pipes alone. That is held open, so whatever replaces it is not used, and nothing but named
 // pipes is opened in it. The container ends with the connection, in whatever way the host ends.
 
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-} from "node:fs";
+import { chmodSync, closeSync, constants, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -15,8 +15,16 @@ const LIMITS = {
   branches: 3,
 } as never as Parameters<typeof LocalSandbox.open>[1]["limits"];
 const HELLO = {
-  ...{ event: "hello", pid: 1, python: "3.11", executable: "/python3", landlock: 1, uid: 1 },
-  ...{ cgroup: null, users: { why: "none" }, threads: 1, modules: [] },
+  event: "hello",
+  pid: 1,
+  python: "3.11",
+  executable: "/python3",
+  landlock: 1,
+  uid: 1,
+  cgroup: null,
+  users: { why: "none" },
+  threads: 1,
+  modules: [],
 };
 
 /** A fork server whose events the test writes, and what the host has opened and ordered. */
@@ -25,13 +33,27 @@ async function connect() {
   const orders: { readonly op: string; readonly [name: string]: unknown }[] = [];
   const opened: number[] = [];
   const say = (event: object): void => deliver(Buffer.from(`${JSON.stringify(event)}\n`));
-  const none = { drain: () => {}, close: () => {}, pause: () => {}, resume: () => {}, redirect: () => {}, onEnd: () => {} };
+  const none = {
+    drain: () => {},
+    close: () => {},
+    pause: () => {},
+    resume: () => {},
+    redirect: () => {},
+    onEnd: () => {},
+  };
   const end: PipeEnd = {
     reader: (receive) => {
       queueMicrotask(() => receive(Buffer.from("x"), 1));
       return none;
     },
-    writer: () => ({ ...none, hasReader: true, backlog: 0, write: () => {}, writeBytes: () => {}, taken: async () => {} }),
+    writer: () => ({
+      ...none,
+      hasReader: true,
+      backlog: 0,
+      write: () => {},
+      writeBytes: () => {},
+      taken: async () => {},
+    }),
     input: () => ({ on: () => {}, destroy: () => {} }) as never,
     output: () => ({ on: () => {}, destroy: () => {} }) as never,
   };
@@ -71,7 +93,7 @@ describe("events of a hostile container", () => {
     for (let time = 0; time < 100; time += 1) say({ event: "pipes", sandbox: 1, job: 1, fds: [6, 7] });
     await starting;
     const listener = { onOutput: () => {}, onExit: () => {}, onGone: () => {} };
-    sandbox.startProgram({ command: "true", cwd: "/", env: {}, hasInput: false } as never, listener as never);
+    sandbox.startProgram({ command: "true", cwd: "/", env: {}, hasInput: false }, listener);
     const program = orders.find(({ op }) => op === "program")?.["program"];
     for (let time = 0; time < 100; time += 1) say({ event: "pipes", sandbox: 1, program, fds: [8, 9, 10] });
     for (let job = 2; job < 100; job += 1) say({ event: "pipes", sandbox: 1, job, fds: [11, 12] });
@@ -90,7 +112,7 @@ describe("events of a hostile container", () => {
   test("let the limit of memory grow for as many branches as a session may have", () => {
     const calls: unknown[] = [];
     const link = { check: { first: parseFirst, event: parseEvent } } as unknown as ServerLink;
-    const call = (async (...call: unknown[]) => void calls.push(call)) as never;
+    const call = (async (...request: unknown[]) => void calls.push(request)) as never;
     const { check } = growing(link, { call }, "c", { docker: {}, limits: LIMITS });
     for (let branch = 1; branch < 1000; branch += 1) check?.event({ event: "cloned", sandbox: 1, branch });
     expect(calls).toHaveLength(LIMITS.branches);

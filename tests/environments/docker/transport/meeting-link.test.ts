@@ -1,7 +1,17 @@
 // The folder that a container shares with the host, against a container that changes it.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -37,7 +47,10 @@ describe.skipIf(process.platform !== "linux")("the folder that a container share
       symlinkSync(join(elsewhere.path, "5"), join(`${pipes}-moved`, "5"));
       expect(() => ends.open([[5, "read"]])).toThrow(/ELOOP/);
       makePipe(join(`${pipes}-moved`, "6"));
-      ends.open([[6, "read"]])[0]?.reader(() => {}).close();
+      ends
+        .open([[6, "read"]])[0]
+        ?.reader(() => {})
+        .close();
       meeting.remove();
       expect(() => ends.open([[6, "read"]])).toThrow(/the container has ended/);
       expect(existsSync(dirname(meeting.folder))).toBe(false);
