@@ -11,7 +11,7 @@ import socket
 from dataclasses import dataclass, replace
 
 from . import init, pipes
-from .container import plan as plans, root_files, scratch as scratches  # noqa: F401: an init uses root_files
+from .container import mount_checks, plan as plans, root_files, scratch as scratches  # noqa: F401: an init uses root_files
 from .container.file_changes import FileChanges
 from .container.keeper import Standing
 from .container.supervisor import Supervisor
@@ -63,8 +63,10 @@ class ContainerServer(Server):
         ends: tuple[socket.socket, ...] = ()
         ours: list[int] = []
         theirs: list[int] = []
-        stage = "mount"
+        stage = "check what is mounted"
         try:
+            mount_checks.check(order["mounts"])
+            stage = "mount"
             plans.check_mounts(mounts, scratch.folder)
             stage = "take a user"
             user = self._choose_user(mounts)

@@ -133,11 +133,10 @@ class Init:
         process_barrier.cannot_hold()
 
     def _confine(self, stage: Callable[[str], None]) -> None:
-        self._oom_events, locks = self._plan.confine(stage)
+        self._oom_events, locks, self._objects.has_cgroup = self._plan.confine(stage)
         if locks is not None:
             kernel_objects.locks = locks
             self._kept_by_queries.add(locks)
-        self._objects.has_cgroup = self._oom_events is not None
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def _loop(self, wake: int) -> None:

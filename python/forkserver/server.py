@@ -154,7 +154,7 @@ class Server:
         elif op == "close":
             self._kill(sandbox)
         elif op == "worker" or (op == "clone" and not order["frozen"]):
-            self._send_pipes(number, sandbox, pipes.OF_A_WORKER, order)
+            self._start_process(number, sandbox, order, pipes.OF_A_WORKER, "branch")
         elif op == "streams":
             self._send_pipes(number, sandbox, pipes.OF_ITS_OUTPUT, order)
         elif op == "job":
@@ -267,8 +267,12 @@ class Server:
         try:
             self._send_pipes(number, sandbox, kinds, order)
         except OSError as error:  # does not end the sandbox
-            event = "job-end" if what == "job" else "program-exit"
-            self._send({"event": event, "sandbox": number, what: order[what], "why": str(error)})
+            event: dict = {"event": "job-end" if what == "job" else "program-exit", "why": str(error)}
+            if what == "branch":
+                sandbox.branches.discard(order[what])
+                event = {"event": "no-clone", "message": str(error)} if order["op"] == "clone" else {
+                    "event": "exit", "reason": None, "code": 1}
+            self._send({**event, "sandbox": number, what: order[what]})
 
     def _flush(self, fd: int) -> None:
         number = self._by_fd.get(fd)

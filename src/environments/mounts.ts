@@ -54,15 +54,31 @@ export function linkMounts(mounts: readonly Mount[]): MountLinks {
 /** A mount with what is unreadable in it, as `findSecrets` lists it. */
 export interface PreparedMount extends Mount {
   readonly hidden?: readonly string[];
+  /** Where another program makes the mount: what it must be. Checked in the sandbox, before code of a session runs. */
+  readonly expected?: ExpectedMount;
 }
 
+export interface ExpectedMount {
+  /** Its device and inode, `DEVICE:INODE`. */
+  readonly identity: string;
+  /** What in it is covered by another mount, as `hidden`. */
+  readonly covered: readonly string[];
+}
+
+/** A mount with another path to it, if it is held open: what is renamed meanwhile does not change where that leads. */
+export type HeldMount = Mount & { readonly held?: string };
+
 /** Finds the secrets that resolved mounts hide. Throws REPLSecurityError for a folder that is too large to be searched. */
-export function findHidden(mounts: readonly Mount[], environment: string): Promise<readonly PreparedMount[]> {
+export function findHidden<M extends HeldMount>(
+  mounts: readonly M[],
+  environment: string,
+): Promise<readonly (M & PreparedMount)[]> {
   return Promise.all(
     mounts.map(async (mount) => {
-      if (mount.hideSecrets !== true || !statSync(mount.path).isDirectory()) return mount;
+      const { path, held = path } = mount;
+      if (mount.hideSecrets !== true || !statSync(held).isDirectory()) return mount;
       try {
-        return { ...mount, hidden: await findSecrets(mount.path) };
+        return { ...mount, hidden: await findSecrets(path, held) };
       } catch (error) {
         const why = `${(error as Error).message}. Mount it without hiding its secrets (--mount ${mount.path}), or a part of it`;
         throw new REPLSecurityError({ action: "mount", target: mount.path, environment, why }, { cause: error });

@@ -48,9 +48,10 @@ export function isDependencyFolder(name: string): boolean {
 /**
  * The files and folders below a folder that hold secrets by their names, as relative paths in Latin-1: one character for each byte,
  * because names need not be UTF-8. What a link of such a name leads to is one of them. Folders that cannot be searched are included;
- * those of dependencies are not searched. `folder` is a real path. Throws a RangeError if there is too much.
+ * those of dependencies are not searched. `folder` is a real path; `held` leads to the same folder whatever is renamed meanwhile. Throws a
+ * RangeError if there is too much.
  */
-export async function findSecrets(folder: string): Promise<readonly string[]> {
+export async function findSecrets(folder: string, held = folder): Promise<readonly string[]> {
   const found = new Set<string>();
   let entries = 0;
   let level = [""];
@@ -58,7 +59,7 @@ export async function findSecrets(folder: string): Promise<readonly string[]> {
     const below: string[] = [];
     if (depth > MAX_DEPTH) for (const path of level.splice(0)) found.add(path);
     while (level.length > 0) {
-      const searched = await Promise.all(level.splice(0, AT_ONCE).map((path) => search(folder, path)));
+      const searched = await Promise.all(level.splice(0, AT_ONCE).map((path) => search(folder, held, path)));
       for (const { secrets, folders, count } of searched) {
         for (const path of secrets) found.add(path);
         below.push(...folders);
@@ -81,8 +82,8 @@ interface Searched {
   readonly count: number;
 }
 
-async function search(folder: string, path: string): Promise<Searched> {
-  const entries = await list(toBytes(folder, path));
+async function search(folder: string, held: string, path: string): Promise<Searched> {
+  const entries = await list(toBytes(held, path));
   if (entries === "closed") return { secrets: [path], folders: [], count: 0 };
   if (path !== "" && entries.some(({ name }) => name === VIRTUAL_ENVIRONMENT))
     return { secrets: [], folders: [], count: entries.length };
@@ -91,7 +92,7 @@ async function search(folder: string, path: string): Promise<Searched> {
   for (const entry of entries) {
     const inner = path === "" ? entry.name : `${path}/${entry.name}`;
     if (entry.isSymbolicLink()) {
-      const target = await followSecret(folder, inner, entry.name);
+      const target = await followSecret(folder, toBytes(held, inner), entry.name);
       if (target !== undefined) secrets.push(target);
     } else if (!entry.isDirectory()) {
       if (isSecretFile(entry.name)) secrets.push(inner);
@@ -114,10 +115,10 @@ async function list(path: Buffer): Promise<Dirent[] | "closed"> {
 }
 
 /** What a link of a secret's name leads to. Undefined: nothing in the folder, or no secret. */
-async function followSecret(folder: string, path: string, name: string): Promise<string | undefined> {
+async function followSecret(folder: string, path: Buffer, name: string): Promise<string | undefined> {
   if (!isSecretFile(name) && !isSecretFolder(name)) return undefined;
   try {
-    const real = await realpath(toBytes(folder, path), "latin1");
+    const real = await realpath(path, "latin1");
     const isFolder = (await stat(Buffer.from(real, "latin1"))).isDirectory();
     const inner = relative(toLatin1(folder), real);
     const isInside = inner !== "" && inner !== ".." && !inner.startsWith("../");

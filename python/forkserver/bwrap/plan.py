@@ -69,7 +69,7 @@ class Plan:
         seccomp.install(self.filter)
         stage("find itself confined")
         checks.check(self.user, HOST_NAME, list(self.shown), self.group, follows_host=True)
-        return Confined(None, None)
+        return Confined(None, None, False)
 
     def become_member(self, session_limits: limits.Limits) -> None:
         """For a worker or a command. No user namespace of ours limits how much of inotify it takes from the user of the host."""

@@ -13,7 +13,7 @@ from typing import Callable
 from .. import libc
 from ..processes import proc
 from ..sandbox import checks, interpreter, landlock, limits, seccomp
-from ..sandbox.privileged.cgroups import Cgroup
+from ..sandbox.privileged.cgroups import Cgroup, open_events_of_container
 from ..sandbox.namespaces import Confined, forget_capabilities
 from ..sandbox.trees import Mount, open_exact
 from . import member_filter
@@ -49,7 +49,7 @@ class Plan:
     landlock: int
     # System call filters for a sandbox with a user of its own, and for one whose init decides on calls of its members.
     filters: tuple[bytes, bytes]
-    # The folder in which pipes have names, if they have, and other folders that every sandbox may use.
+    # The folder in which pipes have names, if they have, as in a container of an engine, and other folders that every sandbox may use.
     pipes: str | None = None
     shared: tuple[str, ...] = ()
     # Whether it may use the network of its container.
@@ -101,6 +101,8 @@ class Plan:
             stage("join a cgroup")
             self.cgroup.join(self.cgroup_bytes)
             events = self.cgroup.open_events()
+        elif self.pipes is not None:  # one of an engine, whose limit is around that of the session
+            events = open_events_of_container()
         stage("become a group of processes")
         os.setpgid(0, 0)
         libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
@@ -134,7 +136,7 @@ class Plan:
         seccomp.install(self.filters[self.supervisor is not None])
         stage("find itself confined")
         checks.check_container(user.uid, user.gid, user.is_own, os.path.dirname(self.scratch.folder))
-        return Confined(events, None)
+        return Confined(events, None, self.cgroup is not None)
 
     def become_member(self, session_limits: limits.Limits) -> None:
         """For a worker or a command: its limits, and a second filter on top of the init's."""

@@ -94,10 +94,11 @@ class Plan:
 
 class Confined(NamedTuple):
     """Descriptors of an init: for `cgroups.oom_kills`, None if there is no memory cgroup, and of /proc/locks where nobody can open it
-    any more."""
+    any more. `has_own_cgroup`: the limit of the cgroup is that of the sandbox."""
 
     events: int | None
     locks: int | None
+    has_own_cgroup: bool
 
 
 def system_plan(landlock_abi: int | None, home: str) -> Plan:
@@ -187,7 +188,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     seccomp.install(plan.filters[events is not None])
     stage("find itself confined")
     checks.check(USER, HOST_NAME, shown)
-    return Confined(events, locks)
+    return Confined(events, locks, events is not None)
 
 
 def map_self(uid: int, gid: int) -> None:

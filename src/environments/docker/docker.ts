@@ -12,10 +12,12 @@ import { LocalSandbox } from "../local/local-sandbox.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
 import { removeContainer, sweep } from "./containers.ts";
-import { toDockerMounts } from "./docker-mounts.ts";
+import { checkPrograms, toDockerMounts, toRefusal } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 import { explain, isImageGone, unavailable } from "./engine/errors.ts";
+import { holdMounts } from "./held-mounts.ts";
+import { OWN_FOLDERS } from "./paths.ts";
 import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
 import { removeStaleMeetings } from "./transport/meeting-link.ts";
 import { networkOf } from "./session-container.ts";
@@ -148,8 +150,10 @@ export class DockerEnvironment implements Environment {
 
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #buildOne({ mounts, limits }: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
-    const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
-    const dockerMounts = toDockerMounts(prepared);
+    using held = holdMounts(resolveMounts(mounts, this.name));
+    const dockerMounts = toDockerMounts(await findHidden(held.mounts, this.name), OWN_FOLDERS);
+    const { visible } = dockerMounts;
+    checkPrograms(visible, (await this.#start()).image.python);
     let container: Launched | undefined;
     try {
       container = await this.#launch({ docker: this.#docker, limits, mounts: dockerMounts, preload });
@@ -159,7 +163,6 @@ export class DockerEnvironment implements Environment {
       const { onLessMemory, onProcess = () => {} } = this.#options;
       server.onLessMemory = onLessMemory;
       server.onProcess = onProcess;
-      const visible = prepared.map(({ path, mode }) => ({ path, mode }));
       const opened = container;
       const sandbox = await LocalSandbox.open(server, { mounts: visible, limits }, () => this.#remove(opened));
       this.#last = server;
@@ -167,7 +170,7 @@ export class DockerEnvironment implements Environment {
     } catch (error) {
       if (container !== undefined) await this.#remove(container).catch(() => {});
       if (this.#stop.signal.aborted) throw closed();
-      throw asOwn(explain(error, this.#docker));
+      throw asOwn(toRefusal(explain(error, this.#docker), visible));
     }
   }
 

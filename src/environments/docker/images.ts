@@ -19,6 +19,8 @@ export interface Image {
   readonly labels: Readonly<Record<string, string>>;
   /** Whether it has a name, and not only an id. */
   readonly isNamed: boolean;
+  /** The names of the environment variables that it sets. */
+  readonly variables: readonly string[];
 }
 
 const strings = z.array(z.string()).nullish();
@@ -26,7 +28,7 @@ const inspected = z.object({
   Id: z.string().min(1).max(200),
   RepoTags: strings,
   RepoDigests: strings,
-  Config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
+  Config: z.object({ Labels: z.record(z.string(), z.string()).nullish(), Env: strings }).nullish(),
 });
 
 /** Undefined: the engine does not have it. */
@@ -38,7 +40,9 @@ export async function findImage(engine: Engine, name: string, signal?: AbortSign
     const { data: found } = inspected.safeParse(await engine.call("GET", `/images/${name}/json`, { signal }));
     if (found === undefined) throw new EngineError(500, "the engine named no image");
     const isNamed = [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])].length > 0;
-    return { id: found.Id, labels: found.Config?.Labels ?? {}, isNamed };
+    const { Labels, Env } = found.Config ?? {};
+    const variables = (Env ?? []).map((text) => text.replace(/=.*$/s, ""));
+    return { id: found.Id, labels: Labels ?? {}, isNamed, variables };
   } catch (error) {
     if (error instanceof EngineError && error.status === 404) return undefined;
     throw error;

@@ -8,7 +8,7 @@ import type { ContainerSpec } from "./containers.ts";
 import { unavailable } from "./engine/errors.ts";
 import { labels } from "./labels.ts";
 import type { DockerMounts } from "./docker-mounts.ts";
-import { BOX, CODE, MEETING } from "./paths.ts";
+import { BOX, CODE_FOLDER, MEETING, STREAMS } from "./paths.ts";
 import type { WorkerImage } from "./worker-image.ts";
 
 /** For the fork server and its init, which the limits of a session do not count. */
@@ -16,10 +16,17 @@ const OWN_BYTES = 128 * 1024 * 1024;
 const OWN_PROCESSES = 32;
 /** For temporary files and memory that processes share. One container has one session and its forks. */
 const TEMPORARY = "/tmp";
-const SHARED = [TEMPORARY, "/dev/shm"];
+const SHARED_MEMORY = "/dev/shm";
 const SHARED_MEMORY_BYTES = 64 * 1024 * 1024;
 const BYTES_PER_FILE = 4096;
 const MIN_FILES = 16_384;
+/** What the kernel holds for each file in memory. */
+const KERNEL_BYTES_PER_FILE = 1024;
+const STREAMS_BYTES = 64 * 1024;
+const MAX_STREAMS = 4096;
+
+/** Variables of the image that its programs need to be found and to start. No other reaches a session. */
+const KEPT_VARIABLES = ["PATH", "LD_LIBRARY_PATH"];
 
 export interface SessionContainer {
   readonly image: WorkerImage;
@@ -36,25 +43,25 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
   const network = networkOf(docker);
   const options = {
     tier: "C",
-    shared: SHARED,
+    shared: [TEMPORARY, SHARED_MEMORY],
     network: network !== "none",
     preload,
     host: 0,
     home: "/nonexistent",
     scratch: BOX,
-    ...(meeting === undefined ? { streams: `${BOX}/pipes` } : { meeting: MEETING }),
+    ...(meeting === undefined ? { streams: `${STREAMS}/pipes` } : { meeting: MEETING }),
   };
-  const files = Math.max(MIN_FILES, Math.floor(limits.diskBytes / BYTES_PER_FILE));
-  const ownFolder = `rw,exec,nosuid,nodev,size=${limits.diskBytes},nr_inodes=${files},uid=${uid},gid=${gid},mode=0700`;
+  const owned = `rw,nosuid,nodev,uid=${uid},gid=${gid},mode=0700`;
+  const ownFolder = `${owned},exec,size=${limits.diskBytes},nr_inodes=${filesFor(limits)}`;
   const bytes = memoryFor(docker, limits, 1);
   const isAttached = meeting === undefined;
   return {
     Image: image.id,
     Entrypoint: [image.python],
-    Cmd: ["-I", "-B", `${CODE}/python/forkserver/__main__.py`, JSON.stringify(options)],
+    Cmd: ["-I", "-B", `${CODE_FOLDER}/forkserver/__main__.py`, JSON.stringify(options)],
     User: `${uid}:${gid}`,
     WorkingDir: "/",
-    Env: Object.entries(CLEAN_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+    Env: environmentOf(image),
     Labels: labels("session"),
     NetworkDisabled: network === "none",
     AttachStdin: isAttached,
@@ -70,8 +77,13 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
       SecurityOpt: ["no-new-privileges"],
       NetworkMode: network,
       IpcMode: "private",
-      ShmSize: SHARED_MEMORY_BYTES,
-      Tmpfs: Object.fromEntries([BOX, TEMPORARY].map((path) => [path, ownFolder])),
+      Init: false, // the fork server must be process 1: it ends with the host, and the container with it
+      Tmpfs: {
+        [BOX]: ownFolder,
+        [TEMPORARY]: ownFolder,
+        [SHARED_MEMORY]: `${owned},noexec,size=${SHARED_MEMORY_BYTES},nr_inodes=${MIN_FILES}`,
+        ...(isAttached && { [STREAMS]: `${owned},noexec,size=${STREAMS_BYTES},nr_inodes=${MAX_STREAMS}` }),
+      },
       Mounts: [
         ...(meeting === undefined ? [] : [{ Type: "bind", Source: meeting, Target: MEETING }]),
         ...mounts.mounts,
@@ -86,9 +98,27 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
   };
 }
 
-/** Each worker and each checkpoint may hold as much memory as a session, so the engine's limit grows with them. */
+/** A name without a value removes what the image sets. */
+function environmentOf({ variables }: WorkerImage): string[] {
+  const removed = variables.filter(
+    (name) => name !== "" && !KEPT_VARIABLES.includes(name) && !(name in CLEAN_ENVIRONMENT),
+  );
+  return [...Object.entries(CLEAN_ENVIRONMENT).map(([name, value]) => `${name}=${value}`), ...removed];
+}
+
+/**
+ * Each worker and each checkpoint may hold as much memory as a session, so the engine's limit grows with them. Files are memory, too: full
+ * folders take nothing from what a session may hold.
+ */
 export function memoryFor(docker: DockerOptions, limits: SandboxOptions["limits"], branches: number): number {
-  return docker.memoryBytes ?? limits.memoryBytes * branches + limits.diskBytes + OWN_BYTES;
+  const ownFolder = limits.diskBytes + filesFor(limits) * KERNEL_BYTES_PER_FILE;
+  const sharedMemory = SHARED_MEMORY_BYTES + MIN_FILES * KERNEL_BYTES_PER_FILE;
+  return docker.memoryBytes ?? limits.memoryBytes * branches + 2 * ownFolder + sharedMemory + OWN_BYTES;
+}
+
+/** How many files its folder in memory may have. */
+function filesFor({ diskBytes }: SandboxOptions["limits"]): number {
+  return Math.max(MIN_FILES, Math.floor(diskBytes / BYTES_PER_FILE));
 }
 
 /** Throws EnvironmentUnavailableError for one that would be that of the machine or of another container. */

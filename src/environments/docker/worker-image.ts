@@ -10,7 +10,7 @@ import type { Engine } from "./engine/engine.ts";
 import { EngineError, unavailable } from "./engine/errors.ts";
 import { findImage, pullImage } from "./images.ts";
 import { labels } from "./labels.ts";
-import { CODE } from "./paths.ts";
+import { CODE_FOLDER } from "./paths.ts";
 import { SYSTEM_IMAGE } from "./system-image.ts";
 import { BASE_LABEL, removeOldImages } from "./old-images.ts";
 import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
@@ -18,8 +18,6 @@ import type { DockerOptions } from "../../api/local.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 
 export const DEFAULT_IMAGE = "python:3.11-slim";
-/** Where our code is in it, as an archive says it. */
-const CODE_FOLDER = `${CODE.slice(1)}/python`;
 const REPOSITORY = "rlm-runtime/worker";
 const PYTHON_LABEL = "dev.rlm-runtime.python";
 const PYTHONS = ["python3", "/usr/local/bin/python3", "/usr/bin/python3", "python"];
@@ -37,6 +35,8 @@ export interface WorkerImage {
   readonly python: string;
   /** As the user names it. */
   readonly name: string;
+  /** The names of the environment variables that it sets. */
+  readonly variables: readonly string[];
 }
 
 interface MakeOptions {
@@ -56,12 +56,13 @@ export async function prepareImage(engine: Engine, options: MakeOptions): Promis
     .slice(0, 24);
   const made = await findImage(engine, `${REPOSITORY}:${tag}`, options.signal);
   const python = made?.labels[PYTHON_LABEL];
-  if (made !== undefined && python !== undefined) return { id: made.id, python, name };
+  if (made !== undefined && python !== undefined) return { id: made.id, python, name, variables: made.variables };
   options.onProgress(`Preparing image ${name} for sessions`);
   const { signal } = options;
-  const worker = { ...(await makeImage(engine, { name, id, tag, archive: code.archive, signal })), name };
-  await removeOldImages(engine, worker.id, signal);
-  return worker;
+  const { variables = [] } = (await findImage(engine, id, signal)) ?? {};
+  const built = await makeImage(engine, { name, id, tag, archive: code.archive, signal });
+  await removeOldImages(engine, built.id, signal);
+  return { ...built, name, variables };
 }
 
 async function requireImage(
@@ -116,7 +117,7 @@ const CHECK = `import sys
 print("python", "%d.%d.%d" % sys.version_info[:3])
 if sys.version_info < (3, 9): sys.exit(3)
 import json, compileall
-if not compileall.compile_dir("/${CODE_FOLDER}", quiet=2): sys.exit(4)
+if not compileall.compile_dir("${CODE_FOLDER}", quiet=2): sys.exit(4)
 print(json.dumps({"executable": sys.executable}))`;
 
 interface Making {
@@ -201,7 +202,8 @@ function checkTrial(image: string, code: number, output: string): string {
 function readCode(folder: string): { readonly archive: Buffer; readonly digest: string } {
   const parts: Buffer[] = [];
   const addFolder = (path: string): void => void parts.push(tarHeader({ kind: "folder", path, mode: 0o755, mtime: 0 }));
-  CODE_FOLDER.split("/").forEach((_, index, names) => addFolder(names.slice(0, index + 1).join("/")));
+  const inArchive = CODE_FOLDER.slice(1);
+  inArchive.split("/").forEach((_, index, names) => addFolder(names.slice(0, index + 1).join("/")));
   const walk = (from: string, to: string): void => {
     const entries = readdirSync(from, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
@@ -217,7 +219,7 @@ function readCode(folder: string): { readonly archive: Buffer; readonly digest: 
       }
     }
   };
-  walk(folder, CODE_FOLDER);
+  walk(folder, inArchive);
   const archive = Buffer.concat([...parts, tarEnd()]);
   return { archive, digest: createHash("sha256").update(archive).digest("hex") };
 }

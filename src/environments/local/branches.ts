@@ -204,8 +204,8 @@ export class Branches {
     const onPipes = this.#branches.get(branch)?.onPipes;
     try {
       if (fds.length === 2 && worker !== undefined) worker.replaceOutput(fds);
-      else if (fds.length > 2 && onPipes !== undefined) onPipes(fds);
-      else this.#send("taken", { fds }); // it has ended meanwhile
+      else if (fds.length > 2 && worker === undefined && onPipes !== undefined) onPipes(fds);
+      else this.#send("taken", { fds }); // it has ended meanwhile, or has its pipes
     } catch (error) {
       this.fail("open the pipes of a worker", (error as Error).message);
       this.#send("close"); // the branches that wait fail when the sandbox has ended

@@ -206,6 +206,6 @@ export class Family {
   }
 }
 
-function toMessage({ path, mode, hidden = [] }: PreparedMount): object {
-  return { path, write: mode === "rw", hidden };
+function toMessage({ path, mode, hidden = [], expected }: PreparedMount): object {
+  return { path, write: mode === "rw", hidden, expected };
 }

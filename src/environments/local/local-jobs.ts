@@ -56,16 +56,15 @@ export class LocalJobs {
 
   #attach(number: number, fds: readonly number[]): void {
     const entry = this.#entries.get(number);
+    if (entry === undefined || entry.job !== undefined) {
+      this.#server.send("taken", this.#sandbox, { fds }); // it has ended meanwhile, or has its pipes
+      return;
+    }
     try {
-      const job = new LocalJob(this.#server, this.#sandbox, fds, () => this.#kill(number));
-      if (entry === undefined) {
-        job.close(); // it has ended meanwhile
-        return;
-      }
-      entry.job = job;
-      entry.started.resolve(job);
+      entry.job = new LocalJob(this.#server, this.#sandbox, fds, () => this.#kill(number));
+      entry.started.resolve(entry.job);
     } catch (error) {
-      entry?.started.reject(cannotStart((error as Error).message));
+      entry.started.reject(cannotStart((error as Error).message));
     }
   }
 

@@ -82,6 +82,10 @@ export class LocalProgram implements Program {
     return this.#measuring.promise;
   }
 
+  get isAttached(): boolean {
+    return this.#input !== undefined;
+  }
+
   /** Opens our ends of the pipes that the fork server made. Throws when they cannot be opened. */
   attach(server: ForkServer, sandbox: number, fds: readonly number[]): void {
     try {

@@ -51,8 +51,8 @@ export class LocalPrograms {
 
   #attach(number: number, fds: readonly number[]): void {
     const program = this.#live.get(number);
-    if (program === undefined) {
-      this.#server.send("taken", this.#sandbox, { fds }); // it could not be started
+    if (program === undefined || program.isAttached) {
+      this.#server.send("taken", this.#sandbox, { fds }); // it could not be started, or has its pipes
       return;
     }
     try {

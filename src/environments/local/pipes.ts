@@ -64,13 +64,13 @@ export interface PipeWriter {
 
 /** Those of a fork server on this machine. */
 export function toPipes({ pid, pipes }: Pick<Hello, "pid" | "pipes">): Pipes {
-  return pipes === undefined ? new OpenablePipes((pipe) => `/proc/${pid}/fd/${pipe}`) : namedPipes(pipes);
+  return pipes === undefined ? new OpenablePipes((pipe) => `/proc/${pid}/fd/${pipe}`) : namedPipes(() => pipes);
 }
 
 /** Pipes with names in a folder. Nothing else is opened there, whatever the other side has put into it. */
-export function namedPipes(folder: string): Pipes {
+export function namedPipes(folder: () => string): Pipes {
   return new OpenablePipes(
-    (pipe) => `${folder}/${pipe}`,
+    (pipe) => `${folder()}/${pipe}`,
     (fd) => {
       if (!fstatSync(fd).isFIFO()) throw new Error("it is not a pipe");
     },

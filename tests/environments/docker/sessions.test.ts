@@ -1,20 +1,19 @@
-// What is particular to sessions in containers: what the engine is asked for, mounts, the network, and both ways to reach a container.
+// What is particular to sessions in containers: what the engine is asked for, the network, and both ways to reach a container.
 
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { RuntimeOptions } from "../../../src/api/local.ts";
 import { Engine } from "../../../src/environments/docker/engine/engine.ts";
 import { findAddress } from "../../../src/environments/docker/engine/address.ts";
-import { EnvironmentUnavailableError, REPLSecurityError } from "../../../src/errors.ts";
+import { EnvironmentUnavailableError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 
 const obstacle = await useDocker();
 if (obstacle !== undefined) process.stdout.write(`Skipped, sessions in containers: ${obstacle}\n`);
-const USER = 1000;
 
 function open(options: RuntimeOptions = {}) {
   return openRuntime({ environment: "docker", preload: [], poolSize: 0, ...options });
@@ -60,6 +59,7 @@ describe.skipIf(obstacle !== undefined)("sessions in containers", () => {
       NanoCpus: 5e8,
       PidsLimit: 77,
       Privileged: false,
+      Init: false,
     });
     expect(
       (await run(session, "import os; os.getuid(), os.access('/', os.W_OK), os.access('/usr', os.W_OK)")).text,
@@ -129,57 +129,6 @@ except OSError as error: print(type(error).__name__)`;
   test.each(["host", "container:other"])("never get the network '%s'", async (network) => {
     await using runtime = await open({ docker: { network } });
     await expect(runtime.openSession()).rejects.toThrow(EnvironmentUnavailableError);
-  });
-
-  describe.skipIf(process.getuid?.() !== 0)("mounts", () => {
-    function makeFolder(): Disposable & { readonly path: string } {
-      const path = mkdtempSync(join(tmpdir(), "rlm-mount-"));
-      chmodSync(path, 0o755);
-      return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-    }
-
-    test("that can be written run the session as the owner of the folder", async () => {
-      using folder = makeFolder();
-      chownSync(folder.path, USER, USER);
-      await using runtime = await open();
-      const session = await runtime.openSession({ mounts: [{ path: folder.path, mode: "rw" }] });
-      await run(session, `open(${JSON.stringify(join(folder.path, "made"))}, "w").write("x"); 1`);
-      expect(statSync(join(folder.path, "made")).uid).toBe(USER);
-      expect((await run(session, "import os; os.getuid()")).text).toBe(String(USER));
-    });
-
-    test("of root, or of several users, are refused when they can be written", async () => {
-      using folder = makeFolder();
-      using other = makeFolder();
-      using third = makeFolder();
-      chownSync(other.path, USER, USER);
-      chownSync(third.path, USER + 1, USER + 1);
-      await using runtime = await open();
-      const rw = (path: string) => ({ path, mode: "rw" as const });
-      await expect(runtime.openSession({ mounts: [rw(folder.path)] })).rejects.toThrow(/belongs to root.*chown/);
-      await expect(runtime.openSession({ mounts: [rw(other.path), rw(third.path)] })).rejects.toThrow(
-        REPLSecurityError,
-      );
-    });
-
-    test("cover secrets, and cannot be written where they are read-only", async () => {
-      using folder = makeFolder();
-      writeFileSync(join(folder.path, ".env"), "SECRET=1");
-      mkdirSync(join(folder.path, ".ssh"));
-      writeFileSync(join(folder.path, ".ssh/id_rsa"), "SECRET");
-      writeFileSync(join(folder.path, "data"), "visible");
-      await using runtime = await open();
-      const session = await runtime.openSession({ mounts: [{ path: folder.path, mode: "ro", hideSecrets: true }] });
-      const read = (name: string) => `open(${JSON.stringify(join(folder.path, name))}).read()`;
-      expect((await run(session, read("data"))).text).toBe("'visible'");
-      for (const name of [".env", ".ssh/id_rsa"]) {
-        const result = await session.execute(read(name));
-        expect(JSON.stringify(result)).not.toContain("SECRET");
-      }
-      const writing = await session.execute(`open(${JSON.stringify(join(folder.path, "data"))}, "w")`);
-      expect(writing.status).toBe("error");
-      expect(readFileSync(join(folder.path, "data"), "utf8")).toBe("visible");
-    });
   });
 
   describe("over attached streams, as with an engine on another machine", () => {

@@ -7,16 +7,19 @@ const count = z.int().min(0);
 const text = z.string().max(64 * 1024);
 const amount = z.number().min(0);
 const sandbox = count;
-const fds = z.array(count).max(8);
+/** Of a worker, or of its output when that is replaced; of a job; of a program. */
+const ofWorker = z.union([z.array(count).length(5), z.array(count).length(2)]);
+const ofJob = z.array(count).length(2);
+const ofProgram = z.array(count).length(3);
 const exit = { reason: text.nullish(), code: z.int().optional(), signal: z.int().optional() };
 
 const event = z.union([
   z.object({ event: z.literal("opened"), sandbox, work: text, forks: text }),
   z.object({ event: z.enum(["closed", "less"]), sandbox }),
   z.object({ event: z.literal("failed"), sandbox, stage: text, message: text }),
-  z.object({ event: z.literal("pipes"), sandbox, branch: count, fds }),
-  z.object({ event: z.literal("pipes"), sandbox, job: count, fds }),
-  z.object({ event: z.literal("pipes"), sandbox, program: count, fds }),
+  z.object({ event: z.literal("pipes"), sandbox, branch: count, fds: ofWorker }),
+  z.object({ event: z.literal("pipes"), sandbox, job: count, fds: ofJob }),
+  z.object({ event: z.literal("pipes"), sandbox, program: count, fds: ofProgram }),
   z.object({ event: z.enum(["signalled", "cloned"]), sandbox, branch: count }),
   z.object({ event: z.literal("no-clone"), sandbox, branch: count, message: text }),
   z.object({ event: z.literal("exit"), sandbox, branch: count, ...exit, reason: text.nullable() }),

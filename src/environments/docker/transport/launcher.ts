@@ -168,17 +168,22 @@ function describe(code: number | undefined): string {
   return code === undefined ? "its container ended" : `its container ended with ${code}`;
 }
 
-/** Lets the engine's limit of memory grow with the workers and checkpoints in the container. */
-function growing(link: ServerLink, engine: Engine, id: string, { docker, limits }: Launch): ServerLink {
+/** Lets the engine's limit of memory grow with the workers and checkpoints in the container, up to those that a session may have. */
+export function growing(
+  link: ServerLink,
+  engine: Pick<Engine, "call">,
+  id: string,
+  { docker, limits }: Pick<Launch, "docker" | "limits">,
+): ServerLink {
   const { check } = link;
   if (check === undefined || docker.memoryBytes !== undefined) return link;
   const branches = new Set<number>();
   let most = 1;
   const count = (event: ServerEvent | undefined): void => {
     if (event === undefined || !("branch" in event)) return;
-    if (event.event === "cloned" || (event.event === "pipes" && event.fds.length === OF_A_WORKER))
-      branches.add(event.branch);
-    else if (event.event === "exit" || event.event === "no-clone") branches.delete(event.branch);
+    if (event.event === "cloned" || (event.event === "pipes" && event.fds.length === OF_A_WORKER)) {
+      if (branches.size <= limits.branches) branches.add(event.branch);
+    } else if (event.event === "exit" || event.event === "no-clone") branches.delete(event.branch);
     if (branches.size <= most || most > limits.branches) return;
     most = branches.size;
     const Memory = memoryFor(docker, limits, most);

@@ -1,9 +1,9 @@
 // The link to a container of a local engine: a socket and named pipes in a folder that the host and this container alone see.
 //
-// Nothing else of the folder is used, so what code in the container puts there has no effect. The container ends with the connection, in
-// whatever way the host ends.
+// The container may write to the folder of the pipes alone. That is held open, so whatever replaces it is not used, and nothing but named
+// pipes is opened in it. The container ends with the connection, in whatever way the host ends.
 
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, constants, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { unavailable } from "../engine/errors.ts";
 import { isGone, thisProcess, type Owner } from "../owner.ts";
 import { deferred } from "../../../util/async/deferred.ts";
 import { parseEvent, parseFirst } from "./events.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 const CONTROL = "control";
 /** How long the engine may take to say why a container has ended. */
@@ -59,7 +60,7 @@ function list(folder: string): readonly string[] {
 function removeOwn(path: string): void {
   try {
     const status = lstatSync(path, { throwIfNoEntry: false });
-    if (status?.isDirectory() && status.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+    if (status?.isDirectory() && status.uid === process.getuid?.()) removeFolder(path);
   } catch {
     // the next start tries again
   }
@@ -92,6 +93,7 @@ export async function openMeeting(): Promise<Meeting> {
   if (parents.size === 0) process.on("exit", removeAll);
   parents.add(parent);
   const folder = join(parent, "m");
+  let pipes: number | undefined;
   const connected = deferred<Socket>();
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -101,15 +103,17 @@ export async function openMeeting(): Promise<Meeting> {
   const remove = (): void => {
     server.close();
     void connected.promise.then((socket) => socket.destroy());
+    if (pipes !== undefined) closeSync(pipes);
+    pipes = undefined;
     removeOwn(parent);
     parents.delete(parent);
     if (parents.size === 0) process.off("exit", removeAll);
   };
   try {
-    for (const path of [folder, join(folder, "pipes")]) {
-      mkdirSync(path);
-      chmodSync(path, 0o777); // the container's user is another
-    }
+    // The container's user is another. It makes pipes, and can neither add to what is beside them nor replace it.
+    makeFolder(folder, 0o755);
+    makeFolder(join(folder, "pipes"), 0o1777);
+    pipes = openSync(join(folder, "pipes"), constants.O_RDONLY | constants.O_DIRECTORY);
     const path = join(folder, CONTROL);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -127,12 +131,21 @@ export async function openMeeting(): Promise<Meeting> {
     met: connected.promise,
     link: (socket, whyEnded, kill) => {
       server.close();
-      return toLink(socket, join(folder, "pipes"), whyEnded, kill);
+      const pipesFolder = (): string => {
+        if (pipes === undefined) throw new Error("the container has ended");
+        return `/proc/self/fd/${pipes}`;
+      };
+      return toLink(socket, pipesFolder, whyEnded, kill);
     },
   };
 }
 
-function toLink(socket: Socket, pipes: string, whyEnded: Promise<string>, kill: () => void): ServerLink {
+function makeFolder(path: string, mode: number): void {
+  mkdirSync(path);
+  chmodSync(path, mode);
+}
+
+function toLink(socket: Socket, pipes: () => string, whyEnded: Promise<string>, kill: () => void): ServerLink {
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
   const ended = closed.then(async (): Promise<ServerEnd> => {
