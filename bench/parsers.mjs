@@ -60,7 +60,7 @@ print(
   micros(() => parseJobAnswer(entry)),
 );
 const manifest = {
-  format: 1,
+  format: 2,
   version: "1.0.0",
   created: "2026-01-01",
   python: "3.11.2",

@@ -45,10 +45,11 @@ class Cell:
 
 
 class Compiler:
-    """Compiles the cells of one session."""
+    """Compiles the cells of one session. ``keeps_sources``: in ``linecache``."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeps_sources: bool = True) -> None:
         self.flags = 0
+        self._keeps_sources = keeps_sources
         self._cache: Dict[Tuple[str, int], Cell] = {}
         self._kept: Deque[Tuple[str, int]] = deque()
         self._kept_characters = 0
@@ -162,7 +163,7 @@ class Compiler:
 
     def _keep(self, filename: str, source: str) -> None:
         size = len(source)
-        if size > MAX_KEPT_CHARACTERS:
+        if size > MAX_KEPT_CHARACTERS or not self._keeps_sources:
             return
         lines = [line + "\n" for line in source.split("\n")]
         linecache.cache[filename] = (size, None, lines, filename)

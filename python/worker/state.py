@@ -7,6 +7,7 @@ from .io.bulk import Incoming, Outgoing, SourceFailed
 from .io.channel import Reader, Writer
 from .kernel import Kernel
 from .saving import loading, saving
+from .saving.versions import check_version
 from .variables.get_variable import get_variable
 from .variables.set_variable import set_variable
 
@@ -54,12 +55,12 @@ class State:
             outgoing.close()
 
     def _can_load(self, message: Dict[str, Any]) -> None:
-        loading.check_version(message["version"])
+        check_version(message["version"])
 
     def _load(self, message: Dict[str, Any]) -> Dict[str, Any]:
         with _Bulk(self._reader, message) as incoming:
             try:
-                args = (self._kernel.module, self.stdlib, incoming, message["tolerant"])
+                args = (self._kernel.module, self.stdlib, incoming, message["tolerant"], message["version"])
                 report, flags = self._guarded(loading.load, *args)
             except loading.RetryNeeded as error:
                 return {"again": str(error)}

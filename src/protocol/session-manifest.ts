@@ -4,7 +4,7 @@ import { z } from "zod";
 import { parseWith } from "./worker/parse.ts";
 import type { Shape } from "./shape.ts";
 
-export const SESSION_FILE_FORMAT = 1;
+export const SESSION_FILE_FORMAT = 2;
 /** As JSON, in bytes. */
 export const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
 const MAX_ENTRIES = 200_000;

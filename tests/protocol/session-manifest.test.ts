@@ -11,7 +11,7 @@ const STATE = {
   modules: ["os"],
   skipped: [{ name: "f", why: "it is open" }],
 };
-const MANIFEST = { ...STATE, format: 1, version: "1.0.0", created: "2026-01-01" };
+const MANIFEST = { ...STATE, format: 2, version: "1.0.0", created: "2026-01-01" };
 
 test("a manifest and a saved state are read without unknown fields", () => {
   expect(parseManifest({ ...MANIFEST, more: 1 })).toEqual(MANIFEST);
@@ -20,14 +20,14 @@ test("a manifest and a saved state are read without unknown fields", () => {
 });
 
 test("of another format only the number is read", () => {
-  expect(parseManifest({ format: 2, names: 7 })).toEqual({ format: 2 });
+  expect(parseManifest({ format: 3, names: 7 })).toEqual({ format: 3 });
 });
 
 test.each([
   ["nothing", undefined],
   ["null", null],
   ["a list", []],
-  ["a format that is text", { ...MANIFEST, format: "1" }],
+  ["a format that is text", { ...MANIFEST, format: "2" }],
   ["no version", { ...MANIFEST, version: undefined }],
   ["a name that is a number", { ...MANIFEST, names: [7] }],
   ["a name without end", { ...MANIFEST, names: ["x".repeat(4097)] }],

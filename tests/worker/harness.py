@@ -91,7 +91,7 @@ class Source:
 
 
 class Worker:
-    def __init__(self, cwd=None):
+    def __init__(self, cwd=None, python=PYTHON):
         commands, self.commands = os.pipe()
         aside, self.aside = os.pipe()
         events_r, events = os.pipe()
@@ -100,7 +100,7 @@ class Worker:
         self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         inherited = [commands, aside, events, control.fileno()]
         self.process = subprocess.Popen(
-            [PYTHON, "-I", MAIN, *map(str, inherited)],
+            [python, "-I", MAIN, *map(str, inherited)],
             stdin=subprocess.DEVNULL, stdout=out, stderr=err, pass_fds=inherited, cwd=cwd,
         )
         for fd in (commands, aside, events, out, err):

@@ -14,6 +14,7 @@ WELL_KNOWN = b"rlm"  # the module under which pickles refer to the well-known ob
 __all__ = [
     "function", "set_function", "cell", "set_cell", "code", "module", "module_globals", "stdlib", "class_",
     "set_class", "set_attributes", "member", "set_member", "cached", "type_variable", "weak_reference",
+    "dataclass_field", "dataclass_parameters", "set_slots",
 ]  # fmt: skip
 
 
@@ -92,16 +93,31 @@ def type_variable(kind: Any, args: Tuple[Any, ...], keywords: Dict[str, Any], mo
     return made
 
 
+def dataclass_field() -> Any:
+    return __import__("dataclasses").field()
+
+
+def dataclass_parameters() -> Any:
+    return object.__new__(__import__("dataclasses")._DataclassParams)
+
+
+def set_slots(made: Any, state: Dict[str, Any]) -> None:
+    """Leaves out slots that this version of Python does not have."""
+    for name in type(made).__slots__:
+        if name in state:
+            setattr(made, name, state[name])
+
+
 def _needs_loader(*_: Any) -> Any:
     raise RuntimeError("only a session file that is being loaded can build this")
 
 
-def function(data: bytes, globals_: Any, name: str, closure: Any) -> Any:
-    return _needs_loader(data, globals_, name, closure)
+def function(data: bytes, globals_: Any, name: str, closure: Any, origin: Any) -> Any:
+    return _needs_loader(data, globals_, name, closure, origin)
 
 
-def code(data: bytes) -> Any:
-    return _needs_loader(data)
+def code(data: bytes, origin: Any) -> Any:
+    return _needs_loader(data, origin)
 
 
 def module(name: str, *parts: str) -> Any:

@@ -1,5 +1,7 @@
 """Loading: unpickles the variables of a session file into the namespace. If it fails, the namespace is unchanged.
 
+Functions that were saved by a Python with other bytecode are compiled from their source.
+
 Variables that need a missing module or a missing part of the standard library are skipped and reported. If code of the
 saved session raises while an object is built, the stream must be read again by a slower unpickler, which puts a placeholder
 in place of that object; variables that contain a placeholder are skipped and reported, too.
@@ -16,43 +18,35 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..io.bulk import Incoming
+from ..report import truncate
 from . import build
+from .generated import generate
+from .origins import NotFound, Origin, Recompiler, parse_origin
 from .pickler import well_known_objects
 from .placeholders import Placeholder, make_placeholder, make_placeholder_class
 from .records import Buffers, Damaged, Records
-from .saving import find_failing, reason_of, version
+from .saving import MAX_REASON, find_failing, reason_of
 from .tolerant_unpickler import make_tolerant_unpickler
+from .versions import difference
+
+# Modules of one version of Python whose names are elsewhere in all others.
+MOVED = {"pathlib._local": "pathlib"}
 
 
 class RetryNeeded(Exception):
     """Code of the saved session raised: the host must send the stream again, for the tolerant unpickler."""
 
 
-def check_version(saved: Dict[str, str]) -> None:
-    """Raises RuntimeError if this interpreter cannot load what the other one saved."""
-    here = version()
-    ours, theirs = (each["python"].rpartition(".")[0] for each in (here, saved))
-    if theirs != ours or saved["implementation"] != here["implementation"]:
-        raise RuntimeError(
-            f"it was saved by {_named(saved, theirs)}, and this session runs {_named(here, ours)}"
-        )
-    if saved["bytecode"] != here["bytecode"]:
-        raise RuntimeError(f"it was saved by another build of Python {theirs}, whose code is not this one's")
-
-
-def _named(of: Dict[str, str], number: str) -> str:
-    return f"{'Python' if of['implementation'] == 'cpython' else of['implementation']} {number}"
-
-
 def load(
-    main: ModuleType, stdlib: Dict[str, Any], incoming: Incoming, tolerant: bool
+    main: ModuleType, stdlib: Dict[str, Any], incoming: Incoming, tolerant: bool, saved_by: Dict[str, str]
 ) -> Tuple[Dict[str, Any], int]:
-    """Returns the report and the ``from __future__`` flags. If it raises, the namespace is unchanged."""
+    """``saved_by``: the version of the interpreter that saved it. Returns the report and the ``from __future__`` flags. If it
+    raises, the namespace is unchanged."""
     namespace = main.__dict__
     before = dict(namespace)
     try:
         records = Records(incoming)
-        loader = Loader(main, stdlib)
+        loader = Loader(main, stdlib, records.sources, difference(saved_by))
         loaded, end = _read(records, loader, namespace, tolerant)
         loader.finish()
         skipped = {name: found.reason for name, found in loaded.items() if isinstance(found, Placeholder)}
@@ -70,7 +64,7 @@ def load(
     names = [name for name in end["order"] if name in loaded and name not in skipped]
     for name in names:
         namespace[name] = loaded[name]
-    _restore_sources(end["sources"])
+    _restore_sources(records.sources)
     listed = [{"name": name, "why": skipped[name]} for name in end["order"] if name in skipped]
     return {"names": names, "skipped": listed}, end["flags"]
 
@@ -99,7 +93,7 @@ def _read(
 def _parse_end(data: bytes) -> Dict[str, Any]:
     try:
         end = json.loads(data)
-        if isinstance(end["flags"], int) and isinstance(end["order"], list) and isinstance(end["sources"], dict):
+        if isinstance(end["flags"], int) and isinstance(end["order"], list):
             return end
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
@@ -108,9 +102,8 @@ def _parse_end(data: bytes) -> Dict[str, Any]:
 
 def _restore_sources(sources: Dict[str, str]) -> None:
     for name, text in sources.items():
-        if isinstance(text, str):
-            name = _renamed(name)
-            linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        name = _renamed(name)
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
 
 
 def _renamed(filename: str) -> str:
@@ -119,13 +112,18 @@ def _renamed(filename: str) -> str:
 
 
 class Loader:
-    """The builders of ``build`` that need the session, and the record of what could not be built."""
+    """The builders of ``build`` that need the session, and the record of what could not be built. ``difference``: between the
+    interpreters; None if bytecode can be loaded as it is."""
 
-    def __init__(self, main: ModuleType, stdlib: Dict[str, Any]) -> None:
+    def __init__(
+        self, main: ModuleType, stdlib: Dict[str, Any], sources: Dict[str, str], difference: Optional[str]
+    ) -> None:
         self.has_placeholders = False
         self.broken: Dict[int, str] = {}  # objects that are only partly built, by id, with reasons
         self._kept: List[Any] = []
         self._stdlib = stdlib
+        self._recompiler = Recompiler(sources)
+        self._difference = difference
         self._subclass_hooks: List[Tuple[type, Any]] = []
         self._well_known = well_known_objects(main)
         own: Dict[str, Callable[..., Any]] = {
@@ -134,22 +132,30 @@ class Loader:
             "set_attributes": self._set_attributes,
         }  # fmt: skip
         self._well_known.update(own)
-        names = ("set_function", "set_cell", "set_member", "set_class", "set_attributes")
+        names = ("set_function", "set_cell", "set_member", "set_class", "set_attributes", "set_slots")
         self.setters = {id(self._well_known[name]) for name in names}
 
     def find(self, module: str, name: str, find: Callable[[str, str], Any]) -> Any:
         if module == build.WELL_KNOWN.decode():
             return self._well_known[name]
         try:
-            return find(module, name)
-        except (ImportError, AttributeError) as error:
+            return find(MOVED.get(module, module), name)
+        except MemoryError:
+            raise
+        except Exception as error:
             return self._placeholder_class(name, f"{module}.{name} is not there: {reason_of(error)}")
 
     def mark_broken(self, obj: Any, error: BaseException) -> None:
         """The object stays in place, partly built. Variables that contain it will be skipped."""
-        self.has_placeholders = True
-        self._kept.append(obj)
-        self.broken[id(obj)] = f"an object in it cannot be built: {reason_of(error)}"
+        reason = f"an object in it cannot be built: {reason_of(error)}"
+        self._keep_broken(obj, reason)
+        # The pickler that looks for broken objects does not ask about these types, but finds a placeholder in them.
+        if type(obj) is list:
+            obj.append(make_placeholder(reason))
+        elif type(obj) is dict:
+            obj[make_placeholder(reason)] = None
+        elif type(obj) is set:
+            obj.add(make_placeholder(reason))
 
     def placeholder(self, error: BaseException) -> Any:
         return self._placeholder(f"an object in it cannot be built: {reason_of(error)}")
@@ -167,13 +173,50 @@ class Loader:
         self.has_placeholders = True
         return make_placeholder_class(name, reason)
 
-    def _code(self, data: bytes) -> Any:
-        return _rename_code(marshal.loads(data))
+    def _code(self, data: bytes, origin: Any) -> Any:
+        if self._difference is None:
+            return _rename_code(marshal.loads(data))
+        found = parse_origin(origin)
+        try:
+            return _rename_code(self._recompiler.find(found))
+        except NotFound as error:
+            return self._placeholder(self._why_not_found("code", found, error))
 
-    def _function(self, data: bytes, globals_: Any, name: str, closure: Optional[Tuple[Any, ...]]) -> Any:
+    def _function(self, data: bytes, globals_: Any, name: str, closure: Optional[Tuple[Any, ...]], origin: Any) -> Any:
         if isinstance(globals_, Placeholder):
             return globals_
-        return FunctionType(self._code(data), globals_, name, None, closure)
+        if self._difference is None:
+            return FunctionType(self._code(data, origin), globals_, name, None, closure)
+        found = parse_origin(origin)
+        try:
+            code = self._find_code(found, globals_)
+        except NotFound as error:
+            return self._stand_in(self._why_not_found("function", found, error))
+        cells = dict(zip(found.free, closure or ()))
+        return FunctionType(_rename_code(code), globals_, name, None, tuple(cells[free] for free in code.co_freevars))
+
+    def _find_code(self, origin: Origin, globals_: Dict[str, Any]) -> CodeType:
+        module = globals_.get("__name__")
+        if isinstance(module, str) and module != "__main__" and vars(sys.modules.get(module, build)) is globals_:
+            return self._recompiler.find_in_module(origin, module)
+        return self._recompiler.find(origin)
+
+    def _why_not_found(self, kind: str, origin: Origin, error: NotFound) -> str:
+        return truncate(f"{kind} {origin.name!r} {self._difference}, and {error}", MAX_REASON)
+
+    def _stand_in(self, reason: str) -> Any:
+        """A function that raises. Variables that contain it will be skipped."""
+
+        def missing(*_: Any, **__: Any) -> None:
+            raise RuntimeError(reason)
+
+        self._keep_broken(missing, reason)
+        return missing
+
+    def _keep_broken(self, obj: Any, reason: str) -> None:
+        self.has_placeholders = True
+        self._kept.append(obj)
+        self.broken[id(obj)] = reason
 
     def _module(self, name: str, *parts: str) -> Any:
         try:
@@ -202,9 +245,13 @@ class Loader:
         return self._placeholder_class(name, f"the standard library of this session has no {name!r}")
 
     def _set_class(self, cls: Any, state: Tuple[Any, ...]) -> None:
-        _, attributes, abstract = state
+        _, attributes, abstract, generated = state
         self._set_attributes(cls, attributes)
-        if abstract is not None and not isinstance(cls, Placeholder):
+        if isinstance(cls, Placeholder):
+            return
+        if generated and self._difference is not None:
+            generate(cls, generated)
+        if abstract is not None:
             names, registered = abstract
             if names is not None:
                 cls.__abstractmethods__ = names

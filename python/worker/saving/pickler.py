@@ -1,6 +1,6 @@
 """Pickles what Python's own pickle does not: functions, classes and similar objects that a session defined.
 
-They are saved by value: code by ``marshal``, a class as its skeleton and then its attributes. A function's globals are not
+They are saved by value: code by ``marshal`` and its origin, a class as its skeleton and then its attributes. A function's globals are not
 captured, because all of ``__main__`` is saved and restored with it. What can be imported by name is saved by name, as
 pickle does. The builders of ``build``, the namespace and the standard streams are known to both ends from the start: see
 ``well_known_objects``.
@@ -14,13 +14,18 @@ from _pickle import PickleBuffer, Pickler, PicklingError
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import build
+from .generated import generated_names
 from .placeholders import Placeholder
-from .reducers import REDUCERS, TYPING_REDUCERS, Reducer, Reduction, is_importable, singleton_reducer
+from .reducers import DATACLASS_REDUCERS, REDUCERS, TYPING_REDUCERS, Reducer, Reduction, is_importable, singleton_reducer
 
-FunctionType, ModuleType, MethodType = types.FunctionType, types.ModuleType, types.MethodType
+CodeType, FunctionType, ModuleType, MethodType = types.CodeType, types.FunctionType, types.ModuleType, types.MethodType
 HEAP_TYPE = 1 << 9
 SKELETON_ATTRIBUTES = ("__module__", "__qualname__", "__slots__", "__orig_bases__")
-NEVER_SAVED = ("__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", *SKELETON_ATTRIBUTES)
+ANNOTATIONS = ("__annotations__", "__annotations_cache__", "__annotate_func__")  # the last two since Python 3.14
+COMPILER_CELLS = ("__classcell__", "__classdictcell__")  # which typing.NamedTuple copies
+NEVER_SAVED = (
+    "__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", *SKELETON_ATTRIBUTES, *ANNOTATIONS, *COMPILER_CELLS
+)  # fmt: skip
 FUNCTION_STATE = ("__defaults__", "__kwdefaults__", "__doc__", "__annotations__", "__dict__", "__type_params__")
 C_DESCRIPTORS = (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType)
 MAX_SUBMODULES = 2000  # of a package, imported again with it
@@ -36,18 +41,19 @@ def well_known_objects(main: ModuleType) -> Dict[str, Any]:
 
 
 class ByValuePickler(Pickler):
-    """``stdlib``: objects that are saved by their name in the standard library. ``filenames`` collects those of saved code.
-    ``broken``: objects that must not be saved, by id, with reasons."""
+    """``stdlib``: objects that are saved by their name in the standard library. ``code_callback`` takes each code object before it
+    is saved, and whether it is a module's; it returns the origin. ``broken``: objects that must not be saved, by id, with reasons."""
 
     def __init__(
         self,
         file: Any,
         main: ModuleType,
         stdlib: Dict[str, Any],
-        buffer_callback: Optional[Callable[[PickleBuffer], Any]] = None,
+        buffer_callback: Callable[[PickleBuffer], Any],
+        code_callback: Callable[[CodeType, bool], Any],
     ) -> None:
         super().__init__(file, 5, buffer_callback=buffer_callback)
-        self.filenames: Dict[str, None] = {}
+        self.origin_of = code_callback
         self.broken: Dict[int, str] = {}
         known = well_known_objects(main)
         self.memo = {id(value): (index, value) for index, value in enumerate(known.values())}
@@ -104,18 +110,20 @@ def _reducer_of(kind: type) -> Optional[Reducer]:
     if typing is not None and kind.__module__ in ("typing", "typing_extensions"):
         if kind.__name__ in TYPING_REDUCERS:
             return TYPING_REDUCERS[kind.__name__]
+    if kind.__module__ == "dataclasses" and kind.__name__ in DATACLASS_REDUCERS:
+        return DATACLASS_REDUCERS[kind.__name__]
     return singleton_reducer(kind)
 
 
 def _reduce_function(pickler: ByValuePickler, function: Any) -> Reduction:
     if is_importable(function):
         return NotImplemented
-    code = function.__code__
-    pickler.filenames[code.co_filename] = None
-    args = (marshal.dumps(code), pickler.globals_of(function), function.__name__, function.__closure__)
+    code, globals_ = function.__code__, pickler.globals_of(function)
+    origin = pickler.origin_of(code, isinstance(globals_, build.ModuleGlobals))
+    args = (marshal.dumps(code), globals_, function.__name__, function.__closure__, origin)
     state: Dict[str, Any] = {"__qualname__": function.__qualname__, "__module__": function.__module__}
     for key in FUNCTION_STATE:
-        value = _quietly(getattr, function, key, None)
+        value = _annotations_of(function) if key == "__annotations__" else getattr(function, key, None)
         if value:
             state[key] = value
     return build.function, args, state, None, None, build.set_function
@@ -130,8 +138,7 @@ def _reduce_cell(_: ByValuePickler, cell: Any) -> Reduction:
 
 
 def _reduce_code(pickler: ByValuePickler, code: Any) -> Reduction:
-    pickler.filenames[code.co_filename] = None
-    return build.code, (marshal.dumps(code),)
+    return build.code, (marshal.dumps(code), pickler.origin_of(code, False))
 
 
 def _reduce_method(_: ByValuePickler, method: Any) -> Reduction:
@@ -162,11 +169,13 @@ def _reduce_class(_: ByValuePickler, cls: Any) -> Reduction:
         skeleton["__slots__"] = tuple(key for key, value in attributes.items() if _is_slot(value, cls))
     methods: Dict[str, Any] = {}
     others: Dict[str, Any] = {}
+    if any(attributes.get(key) is not None for key in ANNOTATIONS):
+        others["__annotations__"] = _annotations_of(cls)
     for key, value in attributes.items():
         if key not in NEVER_SAVED and not _is_slot(value, cls):
             (methods if isinstance(value, _METHODS) else others)[key] = value
     # Methods are set before other attributes are built, because those may be instances of this class.
-    state = (build.Attributes(cls, methods), others, _abstract(cls, attributes))
+    state = (build.Attributes(cls, methods), others, _abstract(cls, attributes), generated_names(cls, attributes))
     args = (type(cls), cls.__name__, cls.__bases__, skeleton)
     return build.class_, args, state, None, None, build.set_class
 
@@ -205,8 +214,18 @@ def _reduce_member(pickler: ByValuePickler, member: Any) -> Reduction:
     return build.member, (cls._member_type_, *args), state, None, None, build.set_member
 
 
+def _annotations_of(obj: Any) -> Any:
+    """Since Python 3.14 reading annotations evaluates them. If that fails, they are saved as text."""
+    found = _quietly(getattr, obj, "__annotations__")
+    if found is None and sys.version_info >= (3, 14):
+        import annotationlib
+
+        return _quietly(lambda: annotationlib.get_annotations(obj, format=annotationlib.Format.STRING))
+    return found
+
+
 def _quietly(function: Callable[..., Any], *args: Any) -> Any:
-    """None if it raises: reading ``__annotations__`` may evaluate them."""
+    """None if it raises."""
     try:
         return function(*args)
     except Exception:

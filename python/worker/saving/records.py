@@ -1,12 +1,15 @@
 """Reads the records that ``saving`` wrote, as they arrive from the host."""
 
+import json
 from collections import deque
-from typing import Any, Deque, Tuple
+from typing import Any, Deque, Dict, Tuple
 
 from ..io.bulk import Incoming
 
 MAX_NAME = 64 * 1024
 MAX_END = 64 << 20
+STEP = 64 << 20
+MAX_SOURCES = 16 << 20  # as JSON, in total
 
 
 class Damaged(Exception):
@@ -14,13 +17,16 @@ class Damaged(Exception):
 
 
 class Records:
-    """Splits the stream into records. For the unpickler it is a file with the pieces of the pickle."""
+    """Splits the stream into records. For the unpickler it is a file with the pieces of the pickle. ``sources``: those that came so
+    far, by file name."""
 
     def __init__(self, incoming: Incoming) -> None:
         self._incoming = incoming
         self._piece = memoryview(b"")
         self._left = 0  # bytes left of the current piece of the pickle
         self._buffers: Deque[bytearray] = deque()
+        self._sources_size = 0
+        self.sources: Dict[str, str] = {}
 
     def next(self) -> Tuple[bytes, bytes]:
         """The next ``V`` or ``E``."""
@@ -36,8 +42,11 @@ class Records:
         if size <= self._left:
             self._left -= size
             return self._take(size)
-        data = bytearray(size)
-        self.readinto(data)
+        data = bytearray()
+        while len(data) < size:  # in steps: a damaged size must not take more memory than there is data
+            step = bytearray(min(size - len(data), STEP))
+            self.readinto(step)
+            data += step
         return data
 
     def readinto(self, target: Any) -> int:
@@ -69,6 +78,8 @@ class Records:
                 self._left = size
             elif kind == b"B":
                 self._buffers.append(self._take_buffer(size))
+            elif kind == b"S":
+                self._take_source(size)
             else:
                 raise Damaged("a variable ends too early")
 
@@ -77,6 +88,18 @@ class Records:
         with memoryview(data) as view:
             self._fill(view)
         return data
+
+    def _take_source(self, size: int) -> None:
+        self._sources_size += size
+        if self._sources_size > MAX_SOURCES:
+            raise Damaged("it has too many sources")
+        try:
+            name, text = json.loads(bytes(self._take(size)))
+        except (ValueError, TypeError, RecursionError):
+            name = text = None
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise Damaged("a source is not one")
+        self.sources[name] = text
 
     def _header(self) -> Tuple[bytes, int]:
         data = bytes(self._take(9))

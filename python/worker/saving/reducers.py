@@ -19,7 +19,8 @@ def _reduce_wrapped(_: Any, wrapper: Any) -> Reduction:
     if is_importable(wrapper):
         return NotImplemented
     parameters = wrapper.cache_parameters()
-    return build.cached, (wrapper.__wrapped__, parameters["maxsize"], parameters["typed"]), vars(wrapper)
+    state = {key: value for key, value in vars(wrapper).items() if key != "cache_parameters"}
+    return build.cached, (wrapper.__wrapped__, parameters["maxsize"], parameters["typed"]), state
 
 
 def _reduce_mapping_proxy(_: Any, proxy: Any) -> Reduction:
@@ -85,6 +86,18 @@ def _reduce_alias(_: Any, alias: Any) -> Reduction:
     return type(alias), (alias.__name__, alias.__value__), None, None, None
 
 
+def _reduce_dataclass_field(_: Any, field: Any) -> Reduction:
+    return build.dataclass_field, (), _slots_of(field), None, None, build.set_slots
+
+
+def _reduce_dataclass_parameters(_: Any, parameters: Any) -> Reduction:
+    return build.dataclass_parameters, (), _slots_of(parameters), None, None, build.set_slots
+
+
+def _slots_of(obj: Any) -> Dict[str, Any]:
+    return {name: getattr(obj, name) for name in type(obj).__slots__ if hasattr(obj, name)}
+
+
 def singleton_reducer(kind: type) -> Optional[Reducer]:
     """For a class whose module has instances of it as globals, compared by identity: those are saved by name."""
     module = sys.modules.get(kind.__module__) if isinstance(kind.__module__, str) else None
@@ -139,4 +152,8 @@ TYPING_REDUCERS: Dict[str, Reducer] = {
     "TypeVarTuple": _reduce_type_variable_tuple,
     "NewType": _reduce_new_type,
     "TypeAliasType": _reduce_alias,
+}
+DATACLASS_REDUCERS: Dict[str, Reducer] = {
+    "Field": _reduce_dataclass_field,
+    "_DataclassParams": _reduce_dataclass_parameters,
 }

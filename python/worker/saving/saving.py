@@ -5,36 +5,28 @@ variable cannot be saved, all variables that cannot be saved are found first, an
 variable is saved completely or not at all.
 
 A record is a letter, a length in 8 bytes (little endian) and that many bytes: ``V`` the name of the next variable, ``P`` a
-piece of the pickle, ``B`` an out-of-band buffer, in the order in which the pickle uses them, ``E`` the end, with a JSON
-object of what is saved besides variables.
+piece of the pickle, ``B`` an out-of-band buffer, in the order in which the pickle uses them, ``S`` the source of a cell, as
+JSON, before the first piece with code of it, ``E`` the end, with a JSON object of what is saved besides variables.
 """
 
 import json
 import linecache
-import sys
 from _pickle import PickleBuffer, PickleError
-from importlib.util import MAGIC_NUMBER
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Dict, Optional, Tuple
 
 from ..io.bulk import Outgoing
 from ..report import name_of, truncate
+from .origins import NotFound, Origin, Recompiler, origin_of
 from .pickler import ByValuePickler
+from .versions import version
 
 IN_BAND = 64 * 1024  # a shorter buffer is saved inside the pickle
 ATTEMPTS = 4
 MAX_REASON = 300
-MAX_SOURCES = 1 << 20
+MAX_SOURCES = 1 << 20  # characters
+UNIQUE_NAMES = ("<cell ", "<loaded ")  # of files whose source never changes
 INITIAL = frozenset(("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__", "__file__", "__warningregistry__"))
-
-
-def version() -> Dict[str, str]:
-    """What must match when a file is loaded, because code is saved as bytecode of this interpreter."""
-    return {
-        "python": "%d.%d.%d" % sys.version_info[:3],
-        "implementation": sys.implementation.name,
-        "bytecode": MAGIC_NUMBER.hex(),
-    }
 
 
 def save(main: ModuleType, stdlib: Dict[str, Any], flags: int, outgoing: Outgoing) -> Dict[str, Any]:
@@ -75,7 +67,7 @@ def find_failing(
     pickler: Optional[ByValuePickler] = None
     for name, value in variables.items():
         if pickler is None:
-            pickler = ByValuePickler(_NullFile(), main, stdlib, lambda _: None)
+            pickler = ByValuePickler(_NullFile(), main, stdlib, lambda _: None, lambda _, __: None)
             pickler.broken = broken
         try:
             pickler.dump(value)
@@ -106,7 +98,11 @@ class _Saver:
 
     def __init__(self, main: ModuleType, stdlib: Dict[str, Any], outgoing: Outgoing) -> None:
         self._outgoing = outgoing
-        self._pickler = ByValuePickler(self, main, stdlib, self._take_buffer)
+        self._pickler = ByValuePickler(self, main, stdlib, self._take_buffer, self._take_code)
+        self._filenames: Dict[str, None] = {}
+        self._sources: Dict[str, str] = {}
+        self._sources_size = 0
+        self._recompiler = Recompiler(self._sources)
 
     def write(self, data: Any) -> int:
         self._record(b"P", data)
@@ -123,7 +119,7 @@ class _Saver:
                 raise
             except BaseException as error:
                 return {name: reason_of(error)}
-        end = {"flags": flags, "order": list(variables), "sources": self._sources()}
+        end = {"flags": flags, "order": list(variables)}
         self._record(b"E", json.dumps(end).encode("ascii"))
         self._outgoing.flush()
         return {}
@@ -140,17 +136,33 @@ class _Saver:
         self._outgoing.write(kind + len(data).to_bytes(8, "little"))
         self._outgoing.write(data)
 
-    def _sources(self) -> Dict[str, str]:
-        """The source of the cells whose code was saved, if it is still in linecache, for tracebacks."""
-        sources: Dict[str, str] = {}
-        size = 0
-        for name in self._pickler.filenames:
-            lines = linecache.cache[name][2] if len(linecache.cache.get(name, ())) == 4 else []
-            text = "".join(lines)
-            size += len(text)
-            if text and size <= MAX_SOURCES:
-                sources[name] = text
-        return sources
+    def _take_code(self, code: CodeType, is_of_module: bool) -> Tuple[Any, ...]:
+        """Saves the source of the code, once, if it is still in linecache. Returns the origin of the code."""
+        origin = origin_of(code)
+        if is_of_module:
+            return tuple(origin)
+        filename = code.co_filename
+        if filename not in self._filenames:
+            self._filenames[filename] = None
+            self._save_source(filename)
+        if filename in self._sources and not filename.startswith(UNIQUE_NAMES) and not self._is_current(code, origin):
+            origin = origin._replace(filename="")
+        return tuple(origin)
+
+    def _save_source(self, filename: str) -> None:
+        lines = linecache.cache[filename][2] if len(linecache.cache.get(filename, ())) == 4 else []
+        text = "".join(lines)
+        if text and self._sources_size + len(text) <= MAX_SOURCES:
+            self._sources_size += len(text)
+            self._sources[filename] = text
+            self._record(b"S", json.dumps([filename, text]).encode("ascii"))
+
+    def _is_current(self, code: CodeType, origin: Origin) -> bool:
+        """False if another source was executed under the same name since."""
+        try:
+            return self._recompiler.find(origin) == code
+        except NotFound:
+            return False
 
 
 class _NullFile:

@@ -18,6 +18,7 @@ def make_tolerant_unpickler(records: Records, loader: Any) -> Any:
         dispatch[code[0]] = _wrap_make(dispatch[code[0]], operands)
     for code, operands in ((pickle.BUILD, 1), (pickle.APPEND, 1), (pickle.SETITEM, 2)):
         dispatch[code[0]] = _wrap_change(dispatch[code[0]], operands)
+    dispatch[pickle.FROZENSET[0]] = _wrap_frozenset(dispatch[pickle.FROZENSET[0]])
     for code in (pickle.APPENDS, pickle.SETITEMS, pickle.ADDITEMS):
         dispatch[code[0]] = _wrap_change(dispatch[code[0]], 0)
 
@@ -59,6 +60,20 @@ def _wrap_make(step: Callable[[Any], None], operands: int) -> Callable[[Any], No
             if id(taken[0]) in unpickler.loader.setters and isinstance(taken[1], tuple):
                 unpickler.loader.mark_broken(taken[1][0], error)
             unpickler.stack[:] = [*below, unpickler.loader.placeholder(error)]
+
+    return make
+
+
+def _wrap_frozenset(step: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Fails if the code of a member cannot make its hash. The members are off the stack then."""
+
+    def make(unpickler: Any) -> None:
+        try:
+            step(unpickler)
+        except (KeyboardInterrupt, Damaged, MemoryError):
+            raise
+        except BaseException as error:
+            unpickler.stack.append(unpickler.loader.placeholder(error))
 
     return make
 

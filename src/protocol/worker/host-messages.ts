@@ -60,7 +60,7 @@ export type HostCommand =
   | GetCommand
   | { readonly cmd: "save" }
   | { readonly cmd: "can-load"; readonly version: InterpreterVersion }
-  | { readonly cmd: "load"; readonly bulk: true; readonly tolerant: boolean }
+  | { readonly cmd: "load"; readonly bulk: true; readonly tolerant: boolean; readonly version: InterpreterVersion }
   | { readonly cmd: "stdlib"; readonly source: string; readonly describe?: true }
   | { readonly cmd: "stdlib-add"; readonly source: string; readonly added: string };
 
@@ -83,7 +83,7 @@ export interface GetCommand {
   readonly maxBytes: number;
 }
 
-/** Code is saved as an interpreter's own; this decides whether another one can run it. */
+/** Of the interpreter that saved a state. One with other `bytecode` compiles the code again from its source. */
 type InterpreterVersion = Pick<SavedState, "python" | "implementation" | "bytecode">;
 
 /** Requests that are answered while code may run, in the same way. Cursors are counted in code points. */

@@ -90,9 +90,11 @@ export async function loadState(
   const version = { python, implementation, bytecode };
   const attempts = [
     () => kernel.request({ cmd: "can-load", version }),
-    () => kernel.request({ cmd: "load", bulk: true, tolerant: false }, { limitMs: null, source: reader.body() }),
+    () =>
+      kernel.request({ cmd: "load", bulk: true, tolerant: false, version }, { limitMs: null, source: reader.body() }),
     // Code of the saved session raised an error: this time the variables concerned are skipped.
-    () => kernel.request({ cmd: "load", bulk: true, tolerant: true }, { limitMs: null, source: reader.body() }),
+    () =>
+      kernel.request({ cmd: "load", bulk: true, tolerant: true, version }, { limitMs: null, source: reader.body() }),
   ];
   for (const attempt of attempts) {
     const status = await attempt();
