@@ -115,7 +115,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "worker/branch": ["io", "report"],
   "worker/process": ["io", "branch"],
   "worker/display": ["io", "report"],
-  "worker/saving": ["io", "report"],
+  "worker/saving": ["cells", "io", "report"],
   "worker/variables": ["io"],
   "worker/inspection": ["io", "branch"],
   "worker/notebook": ["inspection", "report"],
@@ -259,6 +259,7 @@ describe("python/", () => {
       "rlm_host",
       "rlm_context",
       "rlm_texts",
+      "annotationlib", // of the standard library since Python 3.14
     ]);
     // These run only inside the named library, or in its place.
     const lent = [
