@@ -20,6 +20,7 @@ function open(options: RuntimeOptions = {}) {
 }
 
 interface Inspected {
+  readonly Id: string;
   readonly Config: { readonly User: string; readonly Labels: Readonly<Record<string, string>> };
   readonly HostConfig: Readonly<Record<string, unknown>>;
 }
@@ -93,10 +94,8 @@ describe.skipIf(obstacle !== undefined)("sessions in containers", () => {
       session.subscribe((event) => event.type === "output-delta" && resolve()),
     );
     await begun;
-    const [listed] = (await engine.call("GET", "/containers/json", {
-      query: { filters: JSON.stringify({ label: ["dev.rlm-runtime.kind=session"] }) },
-    })) as readonly { readonly Id: string }[];
-    await engine.call("POST", `/containers/${listed?.Id}/kill`, { query: { signal: "KILL" } });
+    const [own] = await containers();
+    await engine.call("POST", `/containers/${own?.Id}/kill`, { query: { signal: "KILL" } });
     const result = await execution;
     expect(result).toMatchObject({ status: "interrupted", reason: "worker-lost" });
   });
