@@ -4,7 +4,7 @@
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { GuestProgram } from "../local/fork-server.ts";
@@ -33,7 +33,7 @@ const building = new Map<string, Promise<void>>();
 export async function prepareGuest(onProgress: (text: string) => void, wheels: string | null): Promise<GuestProgram> {
   const { guest } = requireFolders();
   const image = await buildImage(findPyodide(), onProgress);
-  return { node: process.execPath, flags: SESSION_FLAGS, boot: bootSource(guest), image, wheels };
+  return { node: process.execPath, flags: SESSION_FLAGS, boot: bootSource(guest), image, wheels: toRealPath(wheels) };
 }
 
 /** The path of the image for this Pyodide and our code. Builds it if there is none, and removes those of other versions. */
@@ -73,6 +73,11 @@ async function make(from: { pyodide: string; guest: string; python: string; path
     const why = `the memory snapshot of Python could not be made: ${reason || "it did not answer in time"}`;
     throw unavailable(why, "Install it again with: rlm env add wasm --force");
   }
+}
+
+/** As sessions see it: mounts are at their real paths. */
+function toRealPath(folder: string | null): string | null {
+  return folder !== null && existsSync(folder) ? realpathSync(folder) : folder; // a mount that does not exist is refused later
 }
 
 function requireFolders(): { readonly guest: string; readonly python: string } {
