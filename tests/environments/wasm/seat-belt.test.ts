@@ -1,8 +1,14 @@
 // Where no tier can be had: the same contract behind Node's permission model, and every report says what that is.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { describeEnvironment, PLAIN } from "../../contracts/environment.ts";
 import { hasPyodide, openWasm, WASM_CAPABILITIES } from "./open-wasm.ts";
+
+/** The folders of sandboxes of this process. */
+const folders = (): readonly string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith(`rlm-wasm-${process.pid}-`));
 
 describe.skipIf(!hasPyodide)("wasm without a tier", () => {
   beforeAll(() => {
@@ -33,5 +39,16 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
       strongerTier: { why: expect.stringContaining("/nowhere/python3") },
     });
     process.env["RLM_SANDBOX_TIER"] = "seat-belt";
+  });
+
+  test("closing ends a sandbox that is being opened, and leaves nothing of it", async () => {
+    const environment = openWasm();
+    const opening = environment.openSandbox(PLAIN);
+    const ending = expect(opening).rejects.toMatchObject({ environment: "wasm", why: "the runtime is closed" });
+    await vi.waitUntil(() => folders().length > 0, { timeout: 60_000 }); // its process has started
+    await environment.close();
+    expect(folders()).toEqual([]);
+    await ending;
+    await expect(environment.openSandbox(PLAIN)).rejects.toMatchObject({ why: "the runtime is closed" });
   });
 });

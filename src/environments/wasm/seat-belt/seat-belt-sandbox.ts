@@ -16,6 +16,8 @@ import { SeatBeltWorker } from "./seat-belt-worker.ts";
 const PREFIX = "rlm-wasm-";
 const START_LIMIT_MS = 60_000;
 const RESTART_LIMIT_MS = 20_000;
+/** For a process that was killed to be gone. Its folder is removed then in any case. */
+const GONE_LIMIT_MS = 5_000;
 /** As the worker opens them. */
 const DESCRIPTORS = { commands: 3, aside: 4, events: 5, image: 6, interrupts: 7 };
 const PAGE_BYTES = 65_536;
@@ -40,7 +42,8 @@ export class SeatBeltSandbox implements Sandbox {
   #worker: SeatBeltWorker;
   #closing: Promise<void> | undefined;
 
-  private constructor(options: SeatBeltOptions) {
+  /** Starts a worker at once. It must be closed, also where it does not get ready. */
+  constructor(options: SeatBeltOptions) {
     this.#options = options;
     this.#top = realpathSync(mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`)));
     this.folder = join(this.#top, "work");
@@ -49,12 +52,11 @@ export class SeatBeltSandbox implements Sandbox {
     this.#worker = this.#start();
   }
 
-  /** Resolves when its worker is ready. */
-  static async open(options: SeatBeltOptions): Promise<SeatBeltSandbox> {
-    const sandbox = new SeatBeltSandbox(options);
-    if (await started(sandbox.#worker, START_LIMIT_MS)) return sandbox;
-    await sandbox.close();
-    throw new WorkerLostError(`Cannot start a worker: ${sandbox.#worker.complaint}`);
+  /** Resolves when its first worker is ready. Closes it where that fails. */
+  async ready(): Promise<void> {
+    if ((await started(this.#worker, START_LIMIT_MS)) && this.#closing === undefined) return;
+    await this.close();
+    throw new WorkerLostError(`Cannot start a worker: ${this.#worker.complaint}`);
   }
 
   /** Resolves when it is closed. */
@@ -67,18 +69,21 @@ export class SeatBeltSandbox implements Sandbox {
   }
 
   async restart(_from?: undefined, limitMs = RESTART_LIMIT_MS): Promise<SeatBeltWorker> {
-    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
+    this.#checkOpen();
     const old = this.#worker;
     old.kill("closed");
-    await waitFor(old.gone, limitMs);
+    if (!(await waitFor(old.gone, limitMs)))
+      throw new WorkerLostError("Cannot start a worker: the last one does not end");
+    this.#checkOpen();
     const worker = this.#start();
-    if (!(await started(worker, limitMs))) throw new WorkerLostError(`Cannot start a worker: ${worker.complaint}`);
-    this.#worker = worker;
-    return worker;
+    this.#worker = worker; // so that it is closed with the sandbox, ready or not
+    if (await started(worker, limitMs)) return worker;
+    worker.kill("closed");
+    throw new WorkerLostError(`Cannot start a worker: ${worker.complaint}`);
   }
 
   async startJob(): Promise<Job> {
-    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
+    this.#checkOpen();
     const job = new SeatBeltJob(this.folder);
     this.#jobs.add(job);
     void job.ended.then(() => this.#jobs.delete(job));
@@ -96,12 +101,22 @@ export class SeatBeltSandbox implements Sandbox {
     return this.#closing;
   }
 
+  /** When the host exits without closing it: what can be done at once. */
+  abandon(): void {
+    this.#worker.endWithSandbox();
+    rmSync(this.#top, { recursive: true, force: true });
+  }
+
   async #close(): Promise<void> {
     for (const job of this.#jobs) job.close();
     this.#worker.endWithSandbox();
-    await this.#worker.gone;
+    await waitFor(this.#worker.gone, GONE_LIMIT_MS); // its timer keeps this process alive meanwhile
     rmSync(this.#top, { recursive: true, force: true, maxRetries: 3 });
     this.#closed.resolve();
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
   }
 
   #start(): SeatBeltWorker {

@@ -68,7 +68,10 @@ export class SeatBeltWorker implements Worker {
       this.#process.once("close", () => resolve(false));
     });
     this.gone = new Promise((resolve) => {
-      this.#process.once("error", () => resolve());
+      this.#process.once("error", () => {
+        this.#end(1, null);
+        resolve();
+      });
       this.#process.once("close", (code, signal) => {
         this.#end(code, signal);
         resolve();
