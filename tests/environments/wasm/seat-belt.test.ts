@@ -1,6 +1,6 @@
 // Where no tier can be had: the same contract behind Node's permission model, and every report says what that is.
 
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { describeEnvironment, PLAIN } from "../../contracts/environment.ts";
@@ -9,6 +9,15 @@ import { hasPyodide, openWasm, WASM_CAPABILITIES } from "./open-wasm.ts";
 /** The folders of sandboxes of this process. */
 const folders = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith(`rlm-wasm-${process.pid}-`));
+
+/** The working directory of a process. */
+function folderOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
+}
 
 describe.skipIf(!hasPyodide)("wasm without a tier", () => {
   beforeAll(() => {
@@ -50,5 +59,17 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
     expect(folders()).toEqual([]);
     await ending;
     await expect(environment.openSandbox(PLAIN)).rejects.toMatchObject({ why: "the runtime is closed" });
+  });
+
+  test("a sandbox of the pool whose worker has ended is closed, and another one is opened", async () => {
+    await using environment = openWasm({ poolSize: 1 });
+    await environment.warm();
+    const [pooled = ""] = folders();
+    const pid = Number(readdirSync("/proc").find((name) => folderOf(name).includes(pooled)));
+    process.kill(pid, "SIGKILL");
+    await vi.waitUntil(() => !existsSync(`/proc/${pid}`), { timeout: 20_000 });
+    const sandbox = await environment.openSandbox(PLAIN);
+    expect(sandbox.folder).not.toContain(pooled);
+    await vi.waitUntil(() => !folders().includes(pooled), { timeout: 20_000 });
   });
 });

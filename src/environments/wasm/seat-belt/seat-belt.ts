@@ -23,7 +23,7 @@ const NOT_STOPPED = [
   "This is a seat belt and no wall: nothing but WebAssembly and the permission model of Node is between code and this machine.",
   "Code that finds a fault in Pyodide, V8 or Node has the rights of the user of the host.",
   "Before Node 25 the permission model does not cover the network: code that breaks out of WebAssembly has it.",
-  "Memory is watched four times a second and only on Linux; nothing limits disk space and the number of files.",
+  "Memory is watched four times a second, or once while no code runs, and only on Linux; nothing limits disk space and the number of files.",
   "Changes of files cannot be watched, and links are not followed when the host reads files of a session.",
 ];
 
@@ -66,6 +66,7 @@ export class SeatBelt implements Environment {
     const isUsual = JSON.stringify(options) === this.#poolKey;
     for (let pooled = isUsual ? this.#pool.shift() : undefined; pooled !== undefined; pooled = this.#pool.shift()) {
       if (!pooled.worker.ended) return pooled;
+      void pooled.close(); // its folder is still there
     }
     return this.#open(options);
   }
