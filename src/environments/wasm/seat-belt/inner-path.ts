@@ -3,7 +3,7 @@
 // Each step opens one folder in an open one. No link is followed: a path that has one is refused. On Linux an open folder is addressed by its
 // descriptor, so that renaming one meanwhile changes nothing. Elsewhere there is a moment in which a folder can be replaced.
 
-import { closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { closeSync, constants, lstatSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -57,7 +57,8 @@ function enter(folder: OpenFolder | undefined, name: string, make: boolean): Ope
     return openFolder(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ELOOP") throw new OutsideFolder("it leads over a link");
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw new OutsideFolder("it leads over a link");
     if (code !== "ENOENT" || !make) throw error;
     mkdirSync(path, 0o755);
     return openFolder(path);

@@ -1,6 +1,15 @@
 // A session behind Node's permission model alone: a folder of the machine, and one process at a time.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, lstatSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  lstatSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WorkerLostError } from "../../../errors.ts";
@@ -8,6 +17,7 @@ import { deferred } from "../../../util/async/deferred.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import type { Mount } from "../../../api/local.ts";
 import type { Job, Sandbox, SandboxLimits, SandboxUsage } from "../../environment.ts";
+import { linkMounts } from "../../mounts.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
@@ -49,6 +59,9 @@ export class SeatBeltSandbox implements Sandbox {
     this.folder = join(this.#top, "work");
     mkdirSync(this.folder);
     mkdirSync(join(this.#top, "tmp"));
+    // Node's permission model lets the worker make no links.
+    for (const [name, path] of Object.entries(linkMounts(options.mounts).links))
+      symlinkSync(path, join(this.folder, name));
     this.#worker = this.#start();
   }
 
