@@ -55,4 +55,14 @@ describe.skipIf(!hasPyodide)("files behind the seat belt", () => {
     await expect(session.files.read("ro/f")).rejects.toMatchObject({ name: "REPLSecurityError" });
     expect((await session.files.stat("ro")).type).toBe("link");
   });
+
+  test("files are listed to any depth, and removed with all that is in them", async () => {
+    await session.files.write("d/e/f", "x");
+    await session.files.write("d/g", "y");
+    const { entries } = await session.files.list("d", { depth: 3 });
+    expect(entries.map(({ path, type }) => `${path} ${type}`)).toEqual(["d/e folder", "d/e/f file", "d/g file"]);
+    await session.files.remove("d");
+    expect(await session.files.exists("d")).toBe(false);
+    expect(await valueOf(session, "os.path.exists('d')")).toBe("False");
+  });
 });

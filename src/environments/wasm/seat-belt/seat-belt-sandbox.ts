@@ -19,6 +19,7 @@ import type { Mount } from "../../../api/local.ts";
 import type { Job, Sandbox, SandboxLimits, SandboxUsage } from "../../environment.ts";
 import { linkMounts } from "../../mounts.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
+import { removeFolder, sizeOf } from "./folder-tree.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
@@ -51,6 +52,7 @@ export class SeatBeltSandbox implements Sandbox {
   readonly #closed = deferred();
   #worker: SeatBeltWorker;
   #closing: Promise<void> | undefined;
+  #measuring: Promise<number> | undefined;
 
   /** Starts a worker at once. It must be closed, also where it does not get ready. */
   constructor(options: SeatBeltOptions) {
@@ -106,7 +108,10 @@ export class SeatBeltSandbox implements Sandbox {
   async usage(): Promise<SandboxUsage | null> {
     const { pid } = this.#worker;
     if (this.#closing !== undefined || pid === undefined) return null;
-    return { memoryBytes: memoryOf(pid) ?? 0, diskBytes: sizeOf(this.#top) };
+    this.#measuring ??= sizeOf(this.#top)
+      .catch(() => 0) // it is being removed
+      .finally(() => (this.#measuring = undefined));
+    return { memoryBytes: memoryOf(pid) ?? 0, diskBytes: await this.#measuring };
   }
 
   close(): Promise<void> {
@@ -117,14 +122,18 @@ export class SeatBeltSandbox implements Sandbox {
   /** When the host exits without closing it: what can be done at once. */
   abandon(): void {
     this.#worker.endWithSandbox();
-    rmSync(this.#top, { recursive: true, force: true });
+    try {
+      rmSync(this.#top, { recursive: true, force: true });
+    } catch {
+      // the next start tries it again
+    }
   }
 
   async #close(): Promise<void> {
     for (const job of this.#jobs) job.close();
     this.#worker.endWithSandbox();
     await waitFor(this.#worker.gone, GONE_LIMIT_MS); // its timer keeps this process alive meanwhile
-    rmSync(this.#top, { recursive: true, force: true, maxRetries: 3 });
+    await removeFolder(this.#top);
     this.#closed.resolve();
   }
 
@@ -207,16 +216,4 @@ function memoryOf(pid: number): number | null {
   } catch {
     return null;
   }
-}
-
-function sizeOf(folder: string): number {
-  let total = 0;
-  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    try {
-      total += lstatSync(join(folder, name)).size;
-    } catch {
-      // it was removed meanwhile
-    }
-  }
-  return total;
 }
