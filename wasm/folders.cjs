@@ -6,7 +6,11 @@
 
 const { realpathSync } = require("node:fs");
 
+/** As Emscripten numbers it. */
+const EACCES = 2;
+
 exports.mountFolders = function mountFolders(FS, { folder, temporary, mounts }) {
+  reportRefusals(FS);
   for (const path of [folder, temporary, ...mounts]) {
     // A sandbox may show a mount elsewhere, with a link at its path.
     const root = realpathSync(path);
@@ -18,3 +22,30 @@ exports.mountFolders = function mountFolders(FS, { folder, temporary, mounts }) 
     }
   }
 };
+
+/**
+ * Emscripten does not know the errors of Node's own, such as those of its permission model, and would take them for success. And it keeps
+ * the entry of a file that could not be created.
+ */
+function reportRefusals(FS) {
+  const { NODEFS } = FS.filesystems;
+  const { convertNodeCode, node_ops: operations } = NODEFS;
+  const { mknod } = operations;
+  NODEFS.convertNodeCode = (error) => convertNodeCode(error) ?? EACCES;
+  operations.mknod = (parent, name, mode, device) => {
+    try {
+      return mknod(parent, name, mode, device);
+    } catch (error) {
+      forget(FS, parent, name);
+      throw error;
+    }
+  };
+}
+
+function forget(FS, parent, name) {
+  try {
+    FS.destroyNode(FS.lookupNode(parent, name));
+  } catch {
+    // it has no entry
+  }
+}

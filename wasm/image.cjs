@@ -1,9 +1,10 @@
 // The image of a guest: one file with everything that its process needs, read from an open descriptor.
 //
 // So a sandbox shows no path of the host for it, and whoever may not open the file can still be given it. The layout: the length of the
-// index as 4 bytes, the index as JSON (name: [offset, length]), and the parts.
+// index as 4 bytes, the index as JSON (name: [offset, length]), the parts, and the SHA-256 of all that, which the host checks.
 "use strict";
 
+const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 
 exports.openImage = function openImage(fd) {
@@ -30,8 +31,13 @@ exports.writeImage = function writeImage(path, parts) {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);
   const fd = fs.openSync(path, "wx", 0o644);
+  const hash = createHash("sha256");
   try {
-    for (const part of [length, head, ...Object.values(parts)]) writeAll(fd, part);
+    for (const part of [length, head, ...Object.values(parts)]) {
+      writeAll(fd, part);
+      hash.update(part);
+    }
+    writeAll(fd, hash.digest());
     fs.fsyncSync(fd);
   } finally {
     fs.closeSync(fd);

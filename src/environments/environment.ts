@@ -163,6 +163,8 @@ export interface Sandbox {
   readonly worker: Worker;
   /** The working directory, as code inside sees it. */
   readonly folder: string;
+  /** Inspections that may run user code run in the worker itself, while nothing else runs. Absent: in a copy of it. */
+  readonly inspectsInWorker?: boolean;
   /**
    * Replaces the worker: with a copy of the checkpoint, else with an empty one. Waits until a worker that was killed is gone. Rejects if
    * there is no new one within the limit; after a few seconds, where none is given.

@@ -46,6 +46,10 @@ export interface InstallOptions {
   readonly docker?: DockerOptions | undefined;
   /** An interpreter to make an image from. */
   readonly python?: string | undefined;
+  /** Installs it again, though it is there. Default: false. */
+  readonly force?: boolean | undefined;
+  /** The package as a file, in place of a download. */
+  readonly package?: string | undefined;
   readonly onProgress?: (text: string) => void;
 }
 

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { hasPyodide, installWasm } from "../environments/wasm/open-wasm.ts";
 import { comesTrue, isAlive } from "../hostile/machine.ts";
 import { makeDataFolder } from "../make-data-folder.ts";
 import { remove } from "../remove.ts";
@@ -111,6 +112,25 @@ await runtime.openSession().catch(({ code }) => print(code));`;
       code: 0,
       stdout: "ENVIRONMENT_UNAVAILABLE\n",
     });
+  });
+
+  test.skipIf(!hasPyodide).each([
+    ["with an idle session in wasm, behind the seat belt", `await opening;`],
+    ["while a session in wasm is being opened that nobody awaits", `await started(); await runtime.close();`],
+  ])("%s", async (_name, end) => {
+    installWasm();
+    const code = `
+import { readdirSync } from "node:fs";
+const started = async () => {
+  while (!readdirSync(process.env.TMPDIR).some((name) => name.startsWith("rlm-wasm-"))) await new Promise(setImmediate);
+};
+const runtime = await openRuntime({ environment: "wasm", preload: [], poolSize: 0 });
+const opening = runtime.openSession();
+opening.catch(() => {});
+${end}
+print("end");`;
+    const env = { RLM_DATA: process.env["RLM_DATA"] ?? "", RLM_SANDBOX_TIER: "seat-belt" };
+    expect(await run(code, env)).toEqual({ code: 0, stdout: "end\n" });
   });
 
   test("although it awaits what an idle session never sends", async () => {

@@ -10,16 +10,18 @@ import { readConfig } from "../options/read-config.ts";
 export interface AddArguments {
   readonly image?: string;
   readonly python?: string;
+  readonly force?: boolean;
+  readonly package?: string;
   readonly config?: string;
 }
 
 export async function addEnvironment(name: EnvironmentName, options: AddArguments): Promise<number> {
   const config = readConfig({ path: options.config, isDotEnvOptional: true });
-  const { image = config.docker.image, python } = options;
+  const { image = config.docker.image, python, force, package: file } = options;
   const docker = omitUndefined({ ...config.docker, image });
   const work = new ActiveWork();
   const done = await work.during(() =>
-    installEnvironment(name, omitUndefined({ docker, python, onProgress: progressPrinter() })),
+    installEnvironment(name, omitUndefined({ docker, python, force, package: file, onProgress: progressPrinter() })),
   );
   work.close();
   const lines = done ?? [`The environment '${name}' needs nothing more`];

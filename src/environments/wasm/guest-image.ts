@@ -1,16 +1,18 @@
 // The image of the guest: Pyodide, our programs, and a memory snapshot in which the worker is imported already (wasm/build.cjs).
 //
-// It is built once for each version of Pyodide and of our code, and kept in the data folder, where nobody else may write: it is code.
+// It is built once for each version of Pyodide and of our code, and kept in the data folder, where nobody else may write: it is code. One
+// that is not whole is built again.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { GuestProgram } from "../local/fork-server.ts";
 import { pythonFolder } from "../python-folder.ts";
 import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
 import { guestFolder } from "./guest-folder.ts";
+import { checkedPath, isWhole } from "./image-check.ts";
 import { findPyodide, PYODIDE_VERSION, unavailable, wasmFolder } from "./pyodide.ts";
 
 const run = promisify(execFile);
@@ -33,17 +35,27 @@ const building = new Map<string, Promise<void>>();
 export async function prepareGuest(onProgress: (text: string) => void, wheels: string | null): Promise<GuestProgram> {
   const { guest } = requireFolders();
   const image = await buildImage(findPyodide(), onProgress);
-  return { node: process.execPath, flags: SESSION_FLAGS, boot: bootSource(guest), image, wheels };
+  return { node: process.execPath, flags: SESSION_FLAGS, boot: bootSource(guest), image, wheels: toRealPath(wheels) };
 }
 
-/** The path of the image for this Pyodide and our code. Builds it if there is none, and removes those of other versions. */
-export async function buildImage(pyodide: string, onProgress: (text: string) => void, again = false): Promise<string> {
+/**
+ * The path of the image for this Pyodide and our code. Builds it if there is none, or none that is whole, and removes those of other
+ * versions. "check" checks an image again that was checked before; "again" builds it in any case.
+ */
+export async function buildImage(
+  pyodide: string,
+  onProgress: (text: string) => void,
+  how: "usual" | "check" | "again" = "usual",
+): Promise<string> {
   const { guest, python } = requireFolders();
   const folder = wasmFolder();
   const version = `image-${PYODIDE_VERSION}-${hashOf([guest, join(python, "worker")])}-`;
   const path = join(folder, `${version}${process.versions.v8}`);
-  if (existsSync(path) && !again) return path;
   let build = building.get(path);
+  if (build === undefined) {
+    if (how !== "again" && (await isWhole(path, how === "check"))) return path;
+    build = building.get(path);
+  }
   if (build === undefined) {
     onProgress("Preparing Python for WebAssembly");
     build = make({ pyodide, guest, python, path }).finally(() => building.delete(path));
@@ -56,11 +68,13 @@ export async function buildImage(pyodide: string, onProgress: (text: string) => 
 
 /** Removes the images of other versions of our code, and the oldest of this one. */
 function removeOthers(folder: string, version: string): void {
-  const paths = readdirSync(folder).filter((name) => name.startsWith("image-"));
+  const paths = readdirSync(folder).filter((name) => /^image-.*(?<!\.checked)$/.test(name));
   const age = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const [ours, others] = [true, false].map((isOurs) => paths.filter((name) => name.startsWith(version) === isOurs));
   const oldest = (ours ?? []).toSorted((a, b) => age(b) - age(a)).slice(MAX_KEPT);
-  for (const name of [...(others ?? []), ...oldest]) rmSync(join(folder, name), { force: true });
+  for (const name of [...(others ?? []), ...oldest]) {
+    for (const path of [join(folder, name), checkedPath(join(folder, name))]) rmSync(path, { force: true });
+  }
 }
 
 async function make(from: { pyodide: string; guest: string; python: string; path: string }): Promise<void> {
@@ -73,6 +87,11 @@ async function make(from: { pyodide: string; guest: string; python: string; path
     const why = `the memory snapshot of Python could not be made: ${reason || "it did not answer in time"}`;
     throw unavailable(why, "Install it again with: rlm env add wasm --force");
   }
+}
+
+/** As sessions see it: mounts are at their real paths. */
+function toRealPath(folder: string | null): string | null {
+  return folder !== null && existsSync(folder) ? realpathSync(folder) : folder; // a mount that does not exist is refused later
 }
 
 function requireFolders(): { readonly guest: string; readonly python: string } {

@@ -47,7 +47,7 @@ export async function installWasm(options: InstallOptions = {}): Promise<readonl
   const target = installedFolder();
   const isThere = isPyodide(target);
   if (!isThere || force) await fetchInto(target, options);
-  await buildImage(target, onProgress, force);
+  await buildImage(target, onProgress, force ? "again" : "check");
   onProgress("Starting a session");
   const environment = new WasmEnvironment({
     python: undefined,
@@ -94,10 +94,14 @@ async function fetchInto(target: string, { onProgress = () => {}, package: file 
   const temporary = mkdtempSync(join(wasmFolder(), "installing-"));
   try {
     const archive = file === undefined ? await download(temporary, onProgress) : resolve(file);
-    const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
+    const found = `sha512-${createHash("sha512").update(read(archive)).digest("base64")}`;
     if (found !== PYODIDE_INTEGRITY) {
       const why = `the package of Pyodide ${PYODIDE_VERSION} is not the one that this version expects (${found})`;
-      throw unavailable(why, "Check the npm registry that is configured, then install it again");
+      const fix = `Download pyodide-${PYODIDE_VERSION}.tgz from the npm registry again`;
+      throw unavailable(
+        why,
+        file === undefined ? "Check the npm registry that is configured, then install it again" : fix,
+      );
     }
     onProgress("Unpacking");
     const unpacked = join(temporary, "unpacked");
@@ -113,6 +117,15 @@ async function fetchInto(target: string, { onProgress = () => {}, package: file 
   }
 }
 
+function read(archive: string): Buffer {
+  try {
+    return readFileSync(archive);
+  } catch (error) {
+    const why = `the package '${archive}' cannot be read: ${(error as NodeJS.ErrnoException).code}`;
+    throw unavailable(why, `Pass the file pyodide-${PYODIDE_VERSION}.tgz of the npm registry`);
+  }
+}
+
 /** The path of the archive. */
 async function download(folder: string, onProgress: (text: string) => void): Promise<string> {
   onProgress(`Downloading Pyodide ${PYODIDE_VERSION} with npm (6 MB)`);
@@ -122,7 +135,8 @@ async function download(folder: string, onProgress: (text: string) => void): Pro
   } catch (error) {
     const { code, stderr = "" } = error as { readonly code?: string | number; readonly stderr?: string };
     const why = code === "ENOENT" ? "npm is not on the PATH" : (stderr.trim().split("\n").at(-1) ?? "");
-    const fix = "Check the connection to the npm registry, or download the package elsewhere and pass its file";
+    const fix =
+      "Check the connection to the npm registry, or download the package elsewhere and pass it with --package FILE";
     throw unavailable(`npm could not download Pyodide ${PYODIDE_VERSION}: ${why.slice(0, MAX_CHARACTERS)}`, fix);
   }
   const archive = join(folder, `pyodide-${PYODIDE_VERSION}.tgz`);

@@ -3,6 +3,7 @@
 import type { Job, Sandbox, SandboxUsage, Worker } from "../environment.ts";
 
 export class WasmSandbox implements Sandbox {
+  readonly inspectsInWorker = true;
   readonly #inner: Sandbox;
 
   constructor(inner: Sandbox) {

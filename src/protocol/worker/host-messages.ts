@@ -90,6 +90,10 @@ type InterpreterVersion = Pick<SavedState, "python" | "implementation" | "byteco
 export type HostQuestion =
   | { readonly cmd: "statistics" }
   | { readonly cmd: "variables"; readonly all: boolean }
+  | UserCodeQuestion;
+
+/** A query that may run user code, for so long. 0: it runs none, and the answer is incomplete. */
+export type UserCodeQuestion =
   | { readonly cmd: "inspect"; readonly name: string; readonly maxCharacters: number; readonly timeoutMs: number }
   | { readonly cmd: "source"; readonly name: string; readonly timeoutMs: number }
   | {

@@ -51,6 +51,8 @@ export class Executor {
   #count: number;
   #executed = 0;
   #epoch = 1;
+  /** Whether the head of the queue waits until code can be started. */
+  #isPaused = false;
   #closedWhy: string | undefined;
 
   constructor(settings: ExecutorSettings, feed: EventFeed, history: History) {
@@ -106,6 +108,11 @@ export class Executor {
   get running(): Execution | undefined {
     const { running } = this.#queue;
     return running instanceof QueuedExecution ? running.execution : undefined;
+  }
+
+  /** Whether the head of the queue has been started. */
+  get isRunningCode(): boolean {
+    return this.#queue.running !== undefined && !this.#isPaused;
   }
 
   execute(code: string, options: ExecuteOptions): Execution {
@@ -176,16 +183,23 @@ export class Executor {
     if (isFull) throw new SessionBusyError({ sessionId: this.#settings.id, waiting });
   }
 
-  /** Starts the next entry as soon as there is a worker. */
   #startNext(): void {
     const entry = this.#queue.next();
-    if (entry === undefined) return;
-    const { recovery } = this.#kernels;
-    if (recovery === undefined) this.#begin(entry);
+    if (entry !== undefined) this.#beginWhenPossible(entry);
+  }
+
+  /** Begins the entry as soon as there is a worker that can start code. */
+  #beginWhenPossible(entry: QueuedExecution | Operation): void {
+    const { pause } = this.#kernels;
+    this.#isPaused = pause !== undefined;
+    if (pause === undefined) this.#begin(entry);
     else
-      void recovery.then(
-        () => this.#begin(entry),
-        (error: Error) => this.#release(() => entry.fail(error)),
+      void pause.then(
+        () => this.#beginWhenPossible(entry),
+        (error: Error) => {
+          this.#isPaused = false;
+          this.#release(() => entry.fail(error));
+        },
       );
   }
 
@@ -273,7 +287,7 @@ export class Executor {
 
   /** An execution that waits for a new worker never starts. */
   #stop(entry: QueuedExecution | Operation): void {
-    if (this.#kernels.recovery === undefined) this.#kernels.current.stop("cancelled");
+    if (!this.#isPaused) this.#kernels.current.stop("cancelled");
     else if (entry instanceof QueuedExecution) entry.isCancelled = true;
   }
 
@@ -285,7 +299,7 @@ export class Executor {
 
   /** Replaces a worker that ended while no execution ran. A running execution reports the loss itself. */
   #recoverIdle(exit: WorkerExit): void {
-    if (this.running !== undefined || this.#closedWhy !== undefined) return;
+    if ((this.running !== undefined && !this.#isPaused) || this.#closedWhy !== undefined) return;
     void this.#kernels
       .recover(exit, this.checkpoints.latest())
       .then((isRestored) => this.renewEpoch(isRestored ? "restored" : "worker-lost"));

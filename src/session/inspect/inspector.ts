@@ -1,7 +1,8 @@
 // Queries about a live namespace. They are answered while code runs and never wait for it.
 //
 // Queries that may run user code (a repr, a property) run in a fork of the worker that is killed at its time limit, so the session itself
-// is never changed. Four of them run at a time; others wait in a queue.
+// is never changed. Four of them run at a time; others wait in a queue. Where no process can be forked they run in the worker, one at a
+// time, and a worker that does not answer in time is replaced.
 
 import { InspectionError, WorkerLostError } from "../../errors.ts";
 import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
@@ -113,16 +114,22 @@ export class Inspector {
   }
 
   async #ask<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
-    let reply: StatusEvent | "timeout" | undefined;
+    let reply: StatusEvent | "timeout" | "ended" | undefined;
+    const { kernels } = this.#executor;
     for (let attempt = 1; attempt <= ATTEMPTS && reply === undefined; attempt += 1) {
-      await this.#executor.kernels.recovery;
+      await kernels.recovery;
       this.#executor.checkOpen();
-      reply = await this.#executor.kernels.current.query(question, limitMs);
+      reply =
+        "timeoutMs" in question
+          ? await kernels.inspect(question, limitMs, () => this.#executor.isRunningCode)
+          : await kernels.current.query(question, limitMs);
     }
     if (reply === undefined) {
       this.#executor.checkOpen();
       throw new WorkerLostError(`Cannot ${what} in session '${this.#sessionId}': the worker was lost meanwhile`);
     }
+    if (reply === "ended")
+      throw this.#error(what, "it did not end in time. The worker was replaced, its state is lost");
     if (reply === "timeout") throw this.#error(what, "the running code holds the interpreter");
     if (reply.data === undefined) throw this.#error(what, reply.error?.value ?? "the worker gave no answer");
     const parsed = await parse(reply.data);

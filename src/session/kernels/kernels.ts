@@ -17,9 +17,12 @@ import type { CallHandler } from "../../api/local.ts";
 import { Kernel } from "../../kernel/kernel.ts";
 import type { KernelListener } from "../../kernel/listeners.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import type { UserCodeQuestion } from "../../protocol/worker/host-messages.ts";
+import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import type { StdlibState } from "../../protocol/sessions.ts";
 import type { ActiveWork } from "../../util/async/active-work.ts";
 import { deferred } from "../../util/async/deferred.ts";
+import { Semaphore } from "../../util/async/semaphore.ts";
 import { loadStdlib, NO_STDLIB, toUnreadable } from "./stdlib-loader.ts";
 
 export interface KernelSettings {
@@ -42,6 +45,9 @@ export interface KernelSettings {
   readonly graceMs: number;
 }
 
+/** "timeout": no reply, because code holds the interpreter. "ended": the worker was ended for it. Undefined: the worker was lost. */
+type InspectionReply = StatusEvent | "timeout" | "ended" | undefined;
+
 const RESTARTS = 3;
 /** Forking a large heap takes tens of milliseconds. */
 const FORK_LIMIT_MS = 5_000;
@@ -62,6 +68,9 @@ export class Kernels {
   /** Settles when the kernel has ended. */
   #over: Promise<void> | undefined;
   #recovery: Promise<boolean> | undefined;
+  /** Set while the worker itself inspects something: settles when it has. */
+  #inspecting: Promise<void> | undefined;
+  readonly #inspections = new Semaphore(1, Infinity);
   /** False until the first kernel is ready: its loss is not reported to the listener. */
   #isOpen = true;
   /** Set while a copy of a checkpoint replaces the kernel: how the kernel ended, if it has. */
@@ -149,6 +158,39 @@ export class Kernels {
   /** Resolves when there is a kernel again, to whether it was restored from a checkpoint. Undefined while there is one. */
   get recovery(): Promise<boolean> | undefined {
     return this.#recovery;
+  }
+
+  /** Settles when code can be started. Rejects where it never can. Undefined: now. */
+  get pause(): Promise<unknown> | undefined {
+    return this.#recovery ?? this.#inspecting;
+  }
+
+  /**
+   * Sends a query that may run user code, as `Kernel.query`. Where the worker itself runs that, it does so only while `isRunning` says that
+   * nothing runs, and nothing is started meanwhile. If it does not answer within the limit it is ended and replaced: "ended".
+   */
+  async inspect(question: UserCodeQuestion, limitMs: number, isRunning: () => boolean): Promise<InspectionReply> {
+    if (this.#sandbox.inspectsInWorker !== true) return this.#kernel.query(question, limitMs);
+    await this.#inspections.acquire();
+    if (isRunning()) {
+      this.#inspections.release();
+      return this.#kernel.query({ ...question, timeoutMs: 0 }, limitMs);
+    }
+    const over = deferred();
+    this.#inspecting = over.promise;
+    try {
+      const kernel = this.#kernel;
+      const ended = this.#over;
+      const reply = await kernel.query(question, limitMs);
+      if (reply !== "timeout") return reply;
+      kernel.kill("timeout");
+      await ended;
+      return "ended";
+    } finally {
+      this.#inspecting = undefined;
+      over.resolve(); // code that waits starts before the next inspection
+      this.#inspections.release();
+    }
   }
 
   /** Empties the namespace. False: the worker was lost over it, which empties it, too. */

@@ -1,10 +1,24 @@
 // `rlm env add wasm` without a network: the package comes from a file, or from a registry on this machine.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { Command } from "commander";
+import { addEnv } from "../../../src/cli/env/commands.ts";
+import { buildImage } from "../../../src/environments/wasm/guest-image.ts";
+import { isWhole } from "../../../src/environments/wasm/image-check.ts";
 import { installWasm } from "../../../src/environments/wasm/install.ts";
 import { findPyodide, PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
 import { dataPath } from "../../../src/util/data-folder.ts";
@@ -24,6 +38,14 @@ test("without it, the error says how to install it", () => {
   expect(() => findPyodide()).toThrow(
     expect.objectContaining({ environment: "wasm", fix: "Install it with: rlm env add wasm" }),
   );
+});
+
+test("a package that cannot be read is refused, with what to pass", async () => {
+  vi.stubEnv("RLM_DATA", join(scratch, "missing"));
+  await expect(installWasm({ package: "/nowhere/pyodide.tgz" })).rejects.toMatchObject({
+    why: "the package '/nowhere/pyodide.tgz' cannot be read: ENOENT",
+    fix: `Pass the file pyodide-${PYODIDE_VERSION}.tgz of the npm registry`,
+  });
 });
 
 test("a package with another content is refused, and nothing is left of it", async () => {
@@ -46,5 +68,48 @@ describe.skipIf(!hasPackage)("with the package", () => {
     expect(existsSync(join(folder, "pyodide.asm.wasm"))).toBe(true);
     expect(readdirSync(dataPath("wasm")).filter((name) => /^(?:installing|making)-/.test(name))).toEqual([]);
     expect((await installWasm({ package: PACKAGE })).join()).toContain("was installed already");
+  });
+
+  test("an image that is cut short, empty or changed is built again before a session starts", async () => {
+    vi.stubEnv("RLM_DATA", join(scratch, "data"));
+    const steps: string[] = [];
+    const build = (): Promise<string> => buildImage(findPyodide(), (text) => void steps.push(text));
+    const image = await build();
+    expect(await isWhole(image)).toBe(true);
+    const copy = join(scratch, "copy");
+    for (const spoil of [
+      () => truncateSync(copy, statSync(copy).size - 1),
+      () => truncateSync(copy, 0),
+      () => writeFileSync(copy, "other", { flag: "r+" }),
+      () => rmSync(copy),
+    ]) {
+      copyFileSync(image, copy);
+      expect(await isWhole(copy)).toBe(true);
+      spoil();
+      expect(await isWhole(copy)).toBe(false);
+    }
+    expect(steps).toEqual([]);
+    truncateSync(image, 1000);
+    expect(await build()).toBe(image);
+    expect(steps).toEqual(["Preparing Python for WebAssembly"]);
+    expect(await isWhole(image)).toBe(true);
+  });
+
+  test("rlm env add wasm installs it again with --force, from the file of --package", async () => {
+    vi.stubEnv("RLM_DATA", join(scratch, "data"));
+    const folder = join(dataPath("wasm"), `pyodide-${PYODIDE_VERSION}`);
+    truncateSync(join(folder, "pyodide.asm.wasm"), 10);
+    const lines: string[] = [];
+    vi.spyOn(process.stdout, "write").mockImplementation((text) => lines.push(String(text)) > 0);
+    vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    try {
+      const program = new Command();
+      addEnv(program);
+      await program.parseAsync(["env", "add", "wasm", "--force", "--package", PACKAGE], { from: "user" });
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(lines.join("")).toBe(`Pyodide ${PYODIDE_VERSION} is installed in ${folder}.\n`);
+    expect(statSync(join(folder, "pyodide.asm.wasm")).size).toBeGreaterThan(1_000_000);
   });
 });

@@ -1,8 +1,23 @@
 // Where no tier can be had: the same contract behind Node's permission model, and every report says what that is.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { describeEnvironment, PLAIN } from "../../contracts/environment.ts";
 import { hasPyodide, openWasm, WASM_CAPABILITIES } from "./open-wasm.ts";
+
+/** The folders of sandboxes of this process. */
+const folders = (): readonly string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith(`rlm-wasm-${process.pid}-`));
+
+/** The working directory of a process. */
+function folderOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
+}
 
 describe.skipIf(!hasPyodide)("wasm without a tier", () => {
   beforeAll(() => {
@@ -43,5 +58,28 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
       strongerTier: { why: expect.stringContaining("/nowhere/python3") },
     });
     process.env["RLM_SANDBOX_TIER"] = "seat-belt";
+  });
+
+  test("closing ends a sandbox that is being opened, and leaves nothing of it", async () => {
+    const environment = openWasm();
+    const opening = environment.openSandbox(PLAIN);
+    const ending = expect(opening).rejects.toMatchObject({ environment: "wasm", why: "the runtime is closed" });
+    await vi.waitUntil(() => folders().length > 0, { timeout: 60_000 }); // its process has started
+    await environment.close();
+    expect(folders()).toEqual([]);
+    await ending;
+    await expect(environment.openSandbox(PLAIN)).rejects.toMatchObject({ why: "the runtime is closed" });
+  });
+
+  test("a sandbox of the pool whose worker has ended is closed, and another one is opened", async () => {
+    await using environment = openWasm({ poolSize: 1 });
+    await environment.warm();
+    const [pooled = ""] = folders();
+    const pid = Number(readdirSync("/proc").find((name) => folderOf(name).includes(pooled)));
+    process.kill(pid, "SIGKILL");
+    await vi.waitUntil(() => !existsSync(`/proc/${pid}`), { timeout: 20_000 });
+    const sandbox = await environment.openSandbox(PLAIN);
+    expect(sandbox.folder).not.toContain(pooled);
+    await vi.waitUntil(() => !folders().includes(pooled), { timeout: 20_000 });
   });
 });

@@ -4,10 +4,11 @@
 // Only regular files are read and written. A file is written under a temporary name and then renamed. Changes cannot be watched.
 
 import { randomBytes } from "node:crypto";
-import { constants, lstatSync, readdirSync, readlinkSync, type BigIntStats } from "node:fs";
-import { mkdir, open, rename, rm, unlink } from "node:fs/promises";
+import { closeSync, constants, lstatSync, readlinkSync, type BigIntStats } from "node:fs";
+import { mkdir, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { openInner, OutsideFolder, type InnerPath } from "./inner-path.ts";
+import { removeTree, walk } from "./folder-tree.ts";
+import { openFolder, openInner, OutsideFolder, type InnerPath } from "./inner-path.ts";
 
 const PIECE_BYTES = 64 * 1024;
 const MAX_ENTRIES = 10_000;
@@ -137,9 +138,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   async list(find, request, channel) {
     const { at, path } = find("path");
     if (!look(at).isDirectory()) throw new Failure("not-a-folder", "it is not a folder");
-    const found = [...walk(at, path, toNumber(request["depth"]) ?? 1)];
-    for (const entry of found.slice(0, MAX_ENTRIES)) await channel.send(entry);
-    await channel.send({ type: "done", omitted: Math.max(0, found.length - MAX_ENTRIES) });
+    const folder = openFolder(at);
+    let count = 0;
+    try {
+      for await (const entry of walk(folder, toNumber(request["depth"]) ?? 1)) {
+        count += 1;
+        if (count <= MAX_ENTRIES)
+          await channel.send(describe(entry.found, entry.at, path === "" ? entry.path : `${path}/${entry.path}`));
+      }
+    } finally {
+      closeSync(folder.fd);
+    }
+    await channel.send({ type: "done", omitted: Math.max(0, count - MAX_ENTRIES) });
   },
 
   async "make-folder"(find, _request, channel) {
@@ -168,32 +178,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 
   async remove(find, _request, channel) {
-    const { at, path } = find("path");
+    const { folder, name, path } = find("path");
     if (path === "") throw new Failure("denied", "the working directory itself stays where it is");
-    look(at);
-    await rm(at, { recursive: true });
+    await removeTree(folder, name);
     await channel.send({ type: "done" });
   },
 };
 
-function* walk(at: string, path: string, depth: number): Generator<object> {
-  let seen = 0;
-  for (const name of readdirSync(at).toSorted()) {
-    const below = path === "" ? name : `${path}/${name}`;
-    let entry: ReturnType<typeof toEntry>;
-    try {
-      entry = toEntry(`${at}/${name}`, below);
-    } catch {
-      continue; // it was removed meanwhile
-    }
-    yield entry;
-    if ((seen += 1) > 10 * MAX_ENTRIES) return;
-    if (depth > 1 && entry.kind === "folder") yield* walk(`${at}/${name}`, below, depth - 1);
-  }
+function toEntry(at: string, path: string): object {
+  return describe(look(at), at, path);
 }
 
-function toEntry(at: string, path: string) {
-  const found = look(at);
+function describe(found: BigIntStats, at: string, path: string): object {
   const kind = found.isFile() ? "file" : found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "other";
   return {
     type: "entry",
@@ -203,8 +199,17 @@ function toEntry(at: string, path: string) {
     size: kind === "file" ? Number(found.size) : 0,
     modifiedMs: Number(found.mtimeMs),
     mode: Number(found.mode) & 0o7777,
-    ...(kind === "link" && { target: readlinkSync(at) }),
+    ...(kind === "link" && { target: targetOf(at) }),
   };
+}
+
+/** Empty for a link that was replaced meanwhile. */
+function targetOf(at: string): string {
+  try {
+    return readlinkSync(at);
+  } catch {
+    return "";
+  }
 }
 
 function look(at: string): BigIntStats {

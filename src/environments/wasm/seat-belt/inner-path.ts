@@ -3,7 +3,7 @@
 // Each step opens one folder in an open one. No link is followed: a path that has one is refused. On Linux an open folder is addressed by its
 // descriptor, so that renaming one meanwhile changes nothing. Elsewhere there is a moment in which a folder can be replaced.
 
-import { closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { closeSync, constants, lstatSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -14,6 +14,9 @@ export class OutsideFolder extends Error {}
 
 /** A name in an open folder. `path` is relative to the root, and empty for the root itself. */
 export interface InnerPath {
+  readonly folder: OpenFolder;
+  /** `.` for the root. */
+  readonly name: string;
   /** How to address it. Not for APIs that follow links. */
   readonly at: string;
   readonly path: string;
@@ -24,48 +27,53 @@ export interface InnerPath {
 /** `make`: creates missing parent folders. */
 export function openInner(root: string, path: string, { make = false } = {}): InnerPath {
   const parts = normalise(path);
-  const opened = [openFolder(root)];
+  const opened: OpenFolder[] = [];
   const close = (): void => {
     for (const { fd } of opened.splice(0)) closeSync(fd);
   };
   try {
     const name = parts.pop();
-    for (const part of parts) opened.push(enter(opened.at(-1), part, make));
-    return {
-      at: inside(opened.at(-1), name ?? "."),
-      path: [...parts, ...(name === undefined ? [] : [name])].join("/"),
-      close,
-    };
+    let folder = openFolder(root);
+    opened.push(folder);
+    for (const part of parts) {
+      folder = enter(folder, part, make);
+      opened.push(folder);
+    }
+    const path = [...parts, ...(name === undefined ? [] : [name])].join("/");
+    return { folder, name: name ?? ".", at: inside(folder, name ?? "."), path, close };
   } catch (error) {
     close();
     throw error;
   }
 }
 
-interface OpenFolder {
+/** Must be closed with `closeSync`. */
+export interface OpenFolder {
   readonly fd: number;
   readonly path: string;
 }
 
-function openFolder(path: string): OpenFolder {
+/** Fails for a link. */
+export function openFolder(path: string): OpenFolder {
   return { fd: openSync(path, FOLDER), path };
 }
 
-function enter(folder: OpenFolder | undefined, name: string, make: boolean): OpenFolder {
+function enter(folder: OpenFolder, name: string, make: boolean): OpenFolder {
   const path = inside(folder, name);
   try {
     return openFolder(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ELOOP") throw new OutsideFolder("it leads over a link");
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw new OutsideFolder("it leads over a link");
     if (code !== "ENOENT" || !make) throw error;
     mkdirSync(path, 0o755);
     return openFolder(path);
   }
 }
 
-function inside(folder: OpenFolder | undefined, name: string): string {
-  if (folder === undefined) throw new OutsideFolder("it leads out of the working directory");
+/** How to address a name in it. */
+export function inside(folder: OpenFolder, name: string): string {
   return process.platform === "linux" ? `/proc/self/fd/${folder.fd}/${name}` : join(folder.path, name);
 }
 

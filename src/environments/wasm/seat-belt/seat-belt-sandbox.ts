@@ -1,6 +1,15 @@
 // A session behind Node's permission model alone: a folder of the machine, and one process at a time.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, lstatSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  lstatSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WorkerLostError } from "../../../errors.ts";
@@ -8,7 +17,9 @@ import { deferred } from "../../../util/async/deferred.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import type { Mount } from "../../../api/local.ts";
 import type { Job, Sandbox, SandboxLimits, SandboxUsage } from "../../environment.ts";
+import { linkMounts } from "../../mounts.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
+import { removeFolder, sizeOf } from "./folder-tree.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
@@ -16,6 +27,8 @@ import { SeatBeltWorker } from "./seat-belt-worker.ts";
 const PREFIX = "rlm-wasm-";
 const START_LIMIT_MS = 60_000;
 const RESTART_LIMIT_MS = 20_000;
+/** For a process that was killed to be gone. Its folder is removed then in any case. */
+const GONE_LIMIT_MS = 5_000;
 /** As the worker opens them. */
 const DESCRIPTORS = { commands: 3, aside: 4, events: 5, image: 6, interrupts: 7 };
 const PAGE_BYTES = 65_536;
@@ -39,22 +52,26 @@ export class SeatBeltSandbox implements Sandbox {
   readonly #closed = deferred();
   #worker: SeatBeltWorker;
   #closing: Promise<void> | undefined;
+  #measuring: Promise<number> | undefined;
 
-  private constructor(options: SeatBeltOptions) {
+  /** Starts a worker at once. It must be closed, also where it does not get ready. */
+  constructor(options: SeatBeltOptions) {
     this.#options = options;
     this.#top = realpathSync(mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`)));
     this.folder = join(this.#top, "work");
     mkdirSync(this.folder);
     mkdirSync(join(this.#top, "tmp"));
+    // Node's permission model lets the worker make no links.
+    for (const [name, path] of Object.entries(linkMounts(options.mounts).links))
+      symlinkSync(path, join(this.folder, name));
     this.#worker = this.#start();
   }
 
-  /** Resolves when its worker is ready. */
-  static async open(options: SeatBeltOptions): Promise<SeatBeltSandbox> {
-    const sandbox = new SeatBeltSandbox(options);
-    if (await started(sandbox.#worker, START_LIMIT_MS)) return sandbox;
-    await sandbox.close();
-    throw new WorkerLostError(`Cannot start a worker: ${sandbox.#worker.complaint}`);
+  /** Resolves when its first worker is ready. Closes it where that fails. */
+  async ready(): Promise<void> {
+    if ((await started(this.#worker, START_LIMIT_MS)) && this.#closing === undefined) return;
+    await this.close();
+    throw new WorkerLostError(`Cannot start a worker: ${this.#worker.complaint}`);
   }
 
   /** Resolves when it is closed. */
@@ -67,18 +84,21 @@ export class SeatBeltSandbox implements Sandbox {
   }
 
   async restart(_from?: undefined, limitMs = RESTART_LIMIT_MS): Promise<SeatBeltWorker> {
-    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
+    this.#checkOpen();
     const old = this.#worker;
     old.kill("closed");
-    await waitFor(old.gone, limitMs);
+    if (!(await waitFor(old.gone, limitMs)))
+      throw new WorkerLostError("Cannot start a worker: the last one does not end");
+    this.#checkOpen();
     const worker = this.#start();
-    if (!(await started(worker, limitMs))) throw new WorkerLostError(`Cannot start a worker: ${worker.complaint}`);
-    this.#worker = worker;
-    return worker;
+    this.#worker = worker; // so that it is closed with the sandbox, ready or not
+    if (await started(worker, limitMs)) return worker;
+    worker.kill("closed");
+    throw new WorkerLostError(`Cannot start a worker: ${worker.complaint}`);
   }
 
   async startJob(): Promise<Job> {
-    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
+    this.#checkOpen();
     const job = new SeatBeltJob(this.folder);
     this.#jobs.add(job);
     void job.ended.then(() => this.#jobs.delete(job));
@@ -88,7 +108,10 @@ export class SeatBeltSandbox implements Sandbox {
   async usage(): Promise<SandboxUsage | null> {
     const { pid } = this.#worker;
     if (this.#closing !== undefined || pid === undefined) return null;
-    return { memoryBytes: memoryOf(pid) ?? 0, diskBytes: sizeOf(this.#top) };
+    this.#measuring ??= sizeOf(this.#top)
+      .catch(() => 0) // it is being removed
+      .finally(() => (this.#measuring = undefined));
+    return { memoryBytes: memoryOf(pid) ?? 0, diskBytes: await this.#measuring };
   }
 
   close(): Promise<void> {
@@ -96,12 +119,26 @@ export class SeatBeltSandbox implements Sandbox {
     return this.#closing;
   }
 
+  /** When the host exits without closing it: what can be done at once. */
+  abandon(): void {
+    this.#worker.endWithSandbox();
+    try {
+      rmSync(this.#top, { recursive: true, force: true });
+    } catch {
+      // the next start tries it again
+    }
+  }
+
   async #close(): Promise<void> {
     for (const job of this.#jobs) job.close();
     this.#worker.endWithSandbox();
-    await this.#worker.gone;
-    rmSync(this.#top, { recursive: true, force: true, maxRetries: 3 });
+    await waitFor(this.#worker.gone, GONE_LIMIT_MS); // its timer keeps this process alive meanwhile
+    await removeFolder(this.#top);
     this.#closed.resolve();
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
   }
 
   #start(): SeatBeltWorker {
@@ -179,16 +216,4 @@ function memoryOf(pid: number): number | null {
   } catch {
     return null;
   }
-}
-
-function sizeOf(folder: string): number {
-  let total = 0;
-  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    try {
-      total += lstatSync(join(folder, name)).size;
-    } catch {
-      // it was removed meanwhile
-    }
-  }
-  return total;
 }

@@ -11,7 +11,9 @@ import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerListener } from
 import { Frames } from "./frames.ts";
 
 const MAX_KEPT_BYTES = 1024 * 1024;
+/** How often its memory is checked while code runs, and while none runs: then an inspection may. */
 const WATCH_MS = 250;
+const IDLE_WATCH_MS = 1_000;
 const MAX_COMPLAINT = 4096;
 
 export interface WorkerProgram {
@@ -30,7 +32,9 @@ export class SeatBeltWorker implements Worker {
   readonly gone: Promise<void>;
   readonly #process: ChildProcess;
   readonly #program: WorkerProgram;
+  /** What came before there was a listener. */
   readonly #early: Buffer[] = [];
+  #earlyBytes = 0;
   readonly #paused = new Set<OutputStream>();
   readonly #kept: { readonly stream: OutputStream; readonly chunk: Buffer }[] = [];
   #keptBytes = 0;
@@ -62,13 +66,18 @@ export class SeatBeltWorker implements Worker {
       this.#complaint = (this.#complaint + chunk.toString()).slice(0, MAX_COMPLAINT);
       this.#listener?.onOutput("stderr", chunk);
     });
+    this.#process.once("exit", () => this.#readRest());
+    this.watch(false);
     this.ready = new Promise((resolve) => {
       this.#events.once("data", () => resolve(true));
       this.#process.once("error", () => resolve(false));
       this.#process.once("close", () => resolve(false));
     });
     this.gone = new Promise((resolve) => {
-      this.#process.once("error", () => resolve());
+      this.#process.once("error", () => {
+        this.#end(1, null);
+        resolve();
+      });
       this.#process.once("close", (code, signal) => {
         this.#end(code, signal);
         resolve();
@@ -101,6 +110,7 @@ export class SeatBeltWorker implements Worker {
       onOutput: (stream, chunk) => this.#output(stream, chunk),
     });
     for (const chunk of this.#early.splice(0)) this.#receive(chunk);
+    this.#events.resume();
   }
 
   command(line: string, payload?: string | Uint8Array): void {
@@ -125,8 +135,7 @@ export class SeatBeltWorker implements Worker {
   }
 
   async interrupt(): Promise<void> {
-    this.#mustRead = true;
-    this.#events.resume();
+    this.#readRest();
     this.#pipe(7).write("i");
   }
 
@@ -134,6 +143,7 @@ export class SeatBeltWorker implements Worker {
     if (this.#ended) return;
     this.#reason ??= reason;
     this.#process.kill("SIGKILL");
+    this.#readRest();
     setTimeout(() => this.#end(null, "SIGKILL"), KILL_LIMIT_MS).unref();
   }
 
@@ -145,11 +155,12 @@ export class SeatBeltWorker implements Worker {
 
   watch(on: boolean): void {
     clearInterval(this.#watching);
-    if (!on || this.#ended) return;
-    this.#watching = setInterval(() => {
+    if (this.#ended) return;
+    const check = (): void => {
       const { pid = 0 } = this;
       if ((this.#program.memoryOf(pid) ?? 0) > this.#program.memoryBytes) this.kill("memory");
-    }, WATCH_MS).unref();
+    };
+    this.#watching = setInterval(check, on ? WATCH_MS : IDLE_WATCH_MS).unref();
   }
 
   drain(stream?: OutputStream): void {
@@ -189,8 +200,17 @@ export class SeatBeltWorker implements Worker {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#frames === undefined) this.#early.push(chunk);
-    else if (!this.#frames.push(chunk)) this.kill("violation");
+    if (this.#frames === undefined) {
+      this.#early.push(chunk);
+      this.#earlyBytes += chunk.length;
+      if (this.#earlyBytes > MAX_KEPT_BYTES && !this.#mustRead) this.#events.pause();
+    } else if (!this.#frames.push(chunk)) this.kill("violation");
+  }
+
+  /** Reads on whatever is kept: what is left is bounded, and Node reports the end of a process only after that of its pipes. */
+  #readRest(): void {
+    this.#mustRead = true;
+    this.#events.resume();
   }
 
   #output(stream: OutputStream, chunk: Buffer): void {

@@ -13,6 +13,7 @@ import type {
   StrongerTier,
 } from "../../environment.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
+import { unavailable } from "../pyodide.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../../mounts.ts";
 import { removeOrphans, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
 
@@ -22,7 +23,7 @@ const NOT_STOPPED = [
   "This is a seat belt and no wall: nothing but WebAssembly and the permission model of Node is between code and this machine.",
   "Code that finds a fault in Pyodide, V8 or Node has the rights of the user of the host.",
   "Before Node 25 the permission model does not cover the network: code that breaks out of WebAssembly has it.",
-  "Memory is watched four times a second and only on Linux; nothing limits disk space and the number of files.",
+  "Memory is watched four times a second, or once while no code runs, and only on Linux; nothing limits disk space and the number of files.",
   "Changes of files cannot be watched, and links are not followed when the host reads files of a session.",
 ];
 
@@ -37,6 +38,9 @@ export class SeatBelt implements Environment {
   readonly #pool: SeatBeltSandbox[] = [];
   readonly #live = new Set<SeatBeltSandbox>();
   readonly #notMounted = new Set<string>();
+  readonly #onHostExit = (): void => {
+    for (const sandbox of this.#live) sandbox.abandon();
+  };
   #filling: Promise<void> | undefined;
   #isProven = false;
   #closed = false;
@@ -50,6 +54,7 @@ export class SeatBelt implements Environment {
     this.capabilities = capabilities;
     this.#stronger = stronger;
     this.#poolKey = JSON.stringify(options.poolOptions);
+    process.once("exit", this.#onHostExit);
   }
 
   async warm(): Promise<void> {
@@ -57,9 +62,11 @@ export class SeatBelt implements Environment {
   }
 
   async openSandbox(options: SandboxOptions): Promise<SeatBeltSandbox> {
+    this.#checkOpen();
     const isUsual = JSON.stringify(options) === this.#poolKey;
     for (let pooled = isUsual ? this.#pool.shift() : undefined; pooled !== undefined; pooled = this.#pool.shift()) {
       if (!pooled.worker.ended) return pooled;
+      void pooled.close(); // its folder is still there
     }
     return this.#open(options);
   }
@@ -89,9 +96,10 @@ export class SeatBelt implements Environment {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#filling?.catch(() => {});
     await Promise.all([...this.#live].map((sandbox) => sandbox.close()));
+    await this.#filling?.catch(() => {});
     closeSync(this.#image);
+    process.off("exit", this.#onHostExit);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -102,11 +110,20 @@ export class SeatBelt implements Environment {
     const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
     const { kept, notMounted } = leaveOutHidden(prepared, this.name);
     for (const sentence of notMounted) this.#notMounted.add(sentence);
-    const sandbox = await SeatBeltSandbox.open({ guest: this.#guest, image: this.#image, mounts: kept, limits });
-    this.#live.add(sandbox);
+    this.#checkOpen();
+    const sandbox = new SeatBeltSandbox({ guest: this.#guest, image: this.#image, mounts: kept, limits });
+    this.#live.add(sandbox); // before it is ready: close() closes it
     void sandbox.closed.then(() => this.#live.delete(sandbox));
+    await sandbox.ready().catch((error: unknown) => {
+      this.#checkOpen();
+      throw error;
+    });
     this.#isProven = true;
     return sandbox;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw unavailable("the runtime is closed", "Open another with openRuntime()");
   }
 
   #fill(): Promise<void> {
