@@ -20,8 +20,8 @@ export const SEAT_BELT = "seat-belt";
 
 const NOT_STOPPED = [
   "This is a seat belt and no wall: nothing but WebAssembly and the permission model of Node is between code and this machine.",
-  "Code that finds a fault in Pyodide, V8 or Node has the rights of the user of the host.",
-  "Before Node 25 the permission model does not cover the network: code that breaks out of WebAssembly has it.",
+  "Code that finds a fault in Pyodide, Emscripten, V8 or Node has the rights of the user of the host, where Node's permission model does not cover them.",
+  "The permission model does not cover signals to processes of that user, nor the network before Node 25: code that breaks out of WebAssembly has both.",
   "Memory is watched four times a second and only on Linux; nothing limits disk space and the number of files.",
   "Changes of files cannot be watched, and links are not followed when the host reads files of a session.",
 ];
