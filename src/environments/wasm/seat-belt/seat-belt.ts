@@ -3,7 +3,7 @@
 // This is a seat belt and no wall. WebAssembly and Node's permission model keep code from the files of the host as long as neither has a
 // fault, and the permission model of Node itself says that it does not hold against malicious code. Every report says so.
 
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import type { Capabilities } from "../../../protocol/capabilities.ts";
 import type {
   Environment,
@@ -14,6 +14,7 @@ import type {
 } from "../../environment.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../../mounts.ts";
+import { openPrivateCopy } from "./private-copy.ts";
 import { removeOrphans, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
 
 export const SEAT_BELT = "seat-belt";
@@ -46,7 +47,7 @@ export class SeatBelt implements Environment {
     removeOrphans();
     this.#options = options;
     this.#guest = guest;
-    this.#image = openSync(guest.image, "r");
+    this.#image = openPrivateCopy(guest.image);
     this.capabilities = capabilities;
     this.#stronger = stronger;
     this.#poolKey = JSON.stringify(options.poolOptions);
