@@ -7,6 +7,7 @@ const { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } = require("
 const path = require("node:path");
 
 const { imageOf, writeImage } = require("./image.cjs");
+const { openGate } = require("./imports.cjs");
 const { compiledName, loadPython, openScripts } = require("./python.cjs");
 const { openSnapshot, toParts } = require("./snapshot.cjs");
 
@@ -20,11 +21,15 @@ const SOURCES = [
   "readers.cjs",
   "session.cjs",
   "python.cjs",
+  "imports.cjs",
+  "hardening.cjs",
   "snapshot.cjs",
   "devices.cjs",
   "folders.cjs",
 ];
 const BINARIES = ["pyodide.asm.wasm", "python_stdlib.zip"];
+/** Without a snapshot, and with all of JavaScript. */
+const START = { snapshot: null, gate: openGate().gate };
 /** Where our Python code is while the snapshot is made. No session has these files. */
 const WORKER = "/lib/rlm/worker";
 
@@ -59,16 +64,19 @@ function toScript(source, name) {
     .replace('const{createRequire}=await import("node:module");var require=createRequire(import.meta.url)', "")
     .replaceAll(/\bimport\(/g, "importModule(")
     .replace("return Module.HEAP8.set(t),", "return restoreMemory(Module.HEAP8),")
+    .replace("env:wasmImports,", "env:gateImports(wasmImports),")
+    .replace("return readBinary(libFile)", 'throw new Error("no such file")') // it would be one of the process
     .replaceAll("import.meta.url", '"file:///image/pyodide.asm.mjs"')
     .replace(/\/\/# sourceMappingURL=.*/, "");
-  for (const expected of [`exported.${name}=`, ...(name === "createModule" ? ["restoreMemory("] : [])]) {
+  const inModule = ["restoreMemory(", "gateImports(", 'throw new Error("no such file")'];
+  for (const expected of [`exported.${name}=`, ...(name === "createModule" ? inModule : [])]) {
     if (!text.includes(expected)) throw new Error(`this version of Pyodide has no '${expected}' where it is expected`);
   }
   return Buffer.from(text);
 }
 
 async function takeSnapshot(image, folder) {
-  const python = await loadPython(image, openScripts(image, false), null, { _makeSnapshot: true });
+  const python = await loadPython(image, openScripts(image, false), START, { _makeSnapshot: true });
   for (const { parentPath, path: older, name } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const source = parentPath ?? older; // before Node 20.12 it has the other name
     if (!name.endsWith(".py")) continue;
@@ -93,7 +101,7 @@ globals().clear()
 /** What V8 has compiled of the scripts when a session has started. */
 async function compile(image) {
   const scripts = openScripts(image, false);
-  await loadPython(image, scripts, openSnapshot(image));
+  await loadPython(image, scripts, { ...START, snapshot: openSnapshot(image) });
   return Object.fromEntries(
     Object.entries(scripts).map(([name, script]) => [compiledName(name), script.createCachedData()]),
   );

@@ -18,6 +18,7 @@ const RETRIES_AT_ONCE = 20;
 const FRAME_HEAD = 5;
 
 exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking, port, exit }) {
+  const resourceUsage = process.resourceUsage.bind(process); // `process` is cut down later
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const pause = (ms) => Atomics.wait(nothing, 0, 0, ms);
   const interrupted = () => new FS.ErrnoError(EINTR);
@@ -115,7 +116,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
 
   /** Of this process: the most memory that it ever had, and the time of the processor, in microseconds. */
   const readUsage = (_stream, buffer, offset, length) => {
-    const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+    const { maxRSS, userCPUTime, systemCPUTime } = resourceUsage();
     const text = Buffer.from(`${maxRSS * 1024} ${userCPUTime + systemCPUTime}`);
     buffer.set(text.subarray(0, length), offset);
     return Math.min(text.length, length);

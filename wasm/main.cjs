@@ -25,7 +25,7 @@ exports.start = function start(image, settings, load) {
   worker.on("error", (error) => die(error));
   worker.on("exit", (code) => die(new Error(`a thread ended with ${code}`)));
   if (settings.isSeatBelt) {
-    const exit = (code) => process.reallyExit(code);
+    const exit = process.reallyExit.bind(process); // `process` is cut down later
     load("session.cjs")
       .runSession(image, { ...shared, port: ours, exit }, load)
       .catch(die);

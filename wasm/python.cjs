@@ -1,8 +1,8 @@
 // Loads Pyodide from the parts of an image: no file of the host is opened, and nothing of JavaScript is given to Python.
 //
-// `module` makes Pyodide from a snapshot, or to make one. `jsglobals` is an empty frozen object without a prototype. After the start the
-// modules that lead to JavaScript are removed (worker/wasm/closing.py); what is left of them can generate no code from strings, because
-// the process is started so.
+// `jsglobals` is an empty frozen object without a prototype. After the start three things happen: the modules that lead to JavaScript are
+// removed (worker/wasm/closing.py), JavaScript is cut down (hardening.cjs), and WebAssembly loses what it could call of it (imports.cjs).
+// The process can generate no code from strings, because it is started so.
 "use strict";
 
 /** The scripts that build.cjs made of Pyodide's modules, and what each must export. */
@@ -14,21 +14,24 @@ exports.compiledName = (name) => `${name}.compiled`;
 /** Compiles them. V8 compiles them itself where the image has nothing, or where it comes from another version of V8. */
 exports.openScripts = function openScripts(image, hasCompiled) {
   const toScript = (name) => {
-    const text = `(function (exported, require, importModule, restoreMemory) {"use strict";${image.text(name)}\n})`;
+    const text = `(function (exported, require, importModule, restoreMemory, gateImports) {"use strict";${image.text(name)}\n})`;
     const cachedData = hasCompiled ? image.bytes(exports.compiledName(name)) : undefined;
     return [name, new (require("node:vm").Script)(text, { filename: name, cachedData })];
   };
   return Object.fromEntries(Object.keys(SCRIPTS).map(toScript));
 };
 
-/** `options` are those of `loadPyodide`. `snapshot` is that of snapshot.cjs, or null to start without one. */
-exports.loadPython = async function loadPython(image, scripts, snapshot, options = {}) {
+/**
+ * `options` are those of `loadPyodide`. `snapshot` is that of snapshot.cjs, or null to start without one; `gate` is that of imports.cjs.
+ */
+exports.loadPython = async function loadPython(image, scripts, { snapshot, gate }, options = {}) {
   const [{ loadPyodide }, { createModule }] = Object.keys(SCRIPTS).map((name) =>
-    evaluate(scripts[name], name, (memory) => snapshot.restore(memory)),
+    evaluate(scripts[name], name, [(memory) => snapshot.restore(memory), gate]),
   );
   const binary = image.bytes("pyodide.asm.wasm");
   const library = image.bytes("python_stdlib.zip");
-  return withFiles({ "pyodide.asm.wasm": binary, "python_stdlib.zip": library }, () =>
+  allowed = AT_START;
+  const python = await withFiles({ "pyodide.asm.wasm": binary, "python_stdlib.zip": library }, () =>
     loadPyodide({
       indexURL: "/image",
       jsglobals: Object.freeze(Object.create(null)),
@@ -41,13 +44,18 @@ exports.loadPython = async function loadPython(image, scripts, snapshot, options
       ...options,
     }),
   );
+  allowed = LATER;
+  return python;
 };
 
 /** What Pyodide may use of Node. Not `child_process`, `net` or `module`, which it would use for `system()` and sockets. */
-const ALLOWED = new Set(["node:crypto", "node:fs", "node:fs/promises", "node:path", "node:tty", "node:url", "node:vm"]);
+const AT_START = ["node:crypto", "node:fs", "node:fs/promises", "node:path", "node:tty", "node:url", "node:vm"];
+/** What Emscripten asks for later, when it first needs it. */
+const LATER = ["node:crypto"];
+let allowed = AT_START;
 
 function allowedModule(name) {
-  if (!ALLOWED.has(name)) throw new Error(`a session does not have the module ${name}`);
+  if (!allowed.includes(name)) throw new Error(`a session does not have the module ${name}`);
   return require(name);
 }
 
@@ -56,9 +64,9 @@ async function importModule(name) {
   return { ...found, default: found };
 }
 
-function evaluate(script, name, restoreMemory) {
+function evaluate(script, name, hooks) {
   const exported = {};
-  script.runInThisContext()(exported, allowedModule, importModule, restoreMemory);
+  script.runInThisContext()(exported, allowedModule, importModule, ...hooks);
   if (typeof exported[SCRIPTS[name]] !== "function") throw new Error(`${name} exports no ${SCRIPTS[name]}`);
   return exported;
 }

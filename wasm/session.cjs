@@ -1,7 +1,18 @@
 // Runs Python in the calling thread. It never returns: Python reads commands, and waits, in system calls of this thread.
 "use strict";
 
+const { writeSync } = require("node:fs");
+
 exports.runSession = async function runSession(image, shared, load) {
+  const die = prepareDeath();
+  try {
+    await run(image, shared, load, die);
+  } catch (error) {
+    die(reasonOf(error));
+  }
+};
+
+async function run(image, shared, load, die) {
   const { settings, interrupt } = shared;
   if (settings.isSeatBelt) {
     // The permission model has no bindings, and Emscripten asks for these numbers only.
@@ -11,16 +22,44 @@ exports.runSession = async function runSession(image, shared, load) {
   const scripts = openScripts(image, true);
   // Not before: V8 takes compiled code only with the flags that it was compiled with.
   require("node:v8").setFlagsFromString(`--wasm-max-mem-pages=${settings.pages}`);
-  const python = await loadPython(image, scripts, load("snapshot.cjs").openSnapshot(image));
+  const { gate, close } = load("imports.cjs").openGate();
+  const python = await loadPython(image, scripts, { snapshot: load("snapshot.cjs").openSnapshot(image), gate });
   python.setInterruptBuffer(interrupt);
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
-  try {
-    load("folders.cjs").mountFolders(python.FS, settings);
-    load("devices.cjs").attachDevices(python.FS, shared);
-  } catch (error) {
-    // An error of Emscripten's file system has a number and no message.
-    throw error instanceof Error ? error : new Error(`the file system failed with error ${error?.errno} of Emscripten`);
-  }
-  python.globals.set("settings", JSON.stringify({ ...settings, devices: "/dev/rlm" }));
-  python.runPython("from _rlm_worker.wasm import entry; entry.run(globals().pop('settings'))");
-};
+  load("folders.cjs").mountFolders(python.FS, settings);
+  load("devices.cjs").attachDevices(python.FS, shared);
+  const { _PyRun_SimpleString, stringToNewUTF8 } = python._module;
+  const runCode = (code) => _PyRun_SimpleString(stringToNewUTF8(code)); // by no way that needs JavaScript
+  const isClosed = runCode("from _rlm_worker.wasm import closing; closing.close()") === 0;
+  if (!isClosed) throw new Error("the modules of Pyodide could not be removed");
+  load("hardening.cjs").harden();
+  close({
+    canLoad: settings.wheels !== null,
+    exit: shared.exit,
+    refuse: (name) => die(`code in WebAssembly called '${name}', which it does not have`),
+  });
+  const text = JSON.stringify(JSON.stringify({ ...settings, devices: "/dev/rlm" })); // a string of Python's, too
+  runCode(`from _rlm_worker.wasm import entry; entry.run(${text})`);
+}
+
+/** A function that kills this process, so that the host cannot take its end for a regular exit. It needs nothing of `process` later. */
+function prepareDeath() {
+  const { pid } = process;
+  const kill = process._kill.bind(process);
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  return (reason) => {
+    try {
+      writeSync(2, `worker: ${reason}\n`.slice(0, 4096));
+    } catch {
+      // nobody reads it
+    }
+    kill(pid, 9);
+    for (;;) Atomics.wait(nothing, 0, 0);
+  };
+}
+
+/** One line. An error of Emscripten's file system has a number and no message. */
+function reasonOf(error) {
+  if (error instanceof Error) return `${error.name}: ${error.message}`.split("\n").at(0);
+  return error?.errno === undefined ? String(error) : `the file system failed with error ${error.errno} of Emscripten`;
+}

@@ -49,13 +49,15 @@ def main() -> None:
     gc.disable()  # hardly anything that is loaded now is garbage
     _load("_rlm_worker", os.path.join(os.path.dirname(here), "worker"))
     from _rlm_forkserver import server  # type: ignore[import-not-found]
-    from _rlm_forkserver.processes.guest import unpack  # type: ignore[import-not-found]
+    from _rlm_forkserver.processes.guest import seal, unpack  # type: ignore[import-not-found]
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
     sys.pycache_prefix = None  # it was for our own files; other modules have their compiled form beside them
     worker.prepare()
     gc.enable()
     guest = options.get("guest")
+    if guest is not None:
+        seal(guest["image"])
     server.serve(functools.partial(worker.run, alone=True) if guest is None else unpack(guest), options)
 
 

@@ -6,6 +6,7 @@ in one open file, the image, so the sandbox shows nothing more of the host than 
 from __future__ import annotations
 
 import _signal
+import fcntl
 import json
 import os
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +21,10 @@ _PAGE = 65536
 _MAX_PAGES = 65536
 # Private memory that it may map beyond the limit of the session. What it uses of it is watched.
 _MAPPED_BYTES = 1024 * 1024 * 1024
+_MFD_NOEXEC_SEAL = 8
+_F_ADD_SEALS = 1033
+# F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE
+_SEALS = 1 | 2 | 4 | 8
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,32 @@ class Guest:
                     "env": {name: os.environ[name] for name in ("HOME", "TMPDIR", "USER", "LANG") if name in os.environ}}
         arguments = [self.node, *self.flags, "-e", self.boot, "--", json.dumps(settings)]
         os.execve(self.node, arguments, {})
+
+
+def seal(image: int) -> None:
+    """Replaces the descriptor of the image by one of a copy in memory that nobody can change. All sessions share it, and sessions of an
+    ordinary user own the file, so they could change its content or its mode. Where the system has no such copies the file remains."""
+    copy = _sealable()
+    if copy is None:
+        return
+    size = os.fstat(image).st_size
+    at = 0
+    while at < size:
+        at += os.sendfile(copy, image, at, size - at)
+    fcntl.fcntl(copy, _F_ADD_SEALS, _SEALS)
+    os.dup2(copy, image, inheritable=False)
+    os.close(copy)
+
+
+def _sealable() -> int | None:
+    if not hasattr(os, "memfd_create"):
+        return None
+    for flags in (_MFD_NOEXEC_SEAL, 0):  # before Linux 6.3 there is no such flag, and after it a system may demand it
+        try:
+            return os.memfd_create("rlm-image", flags | os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        except OSError:
+            pass
+    return None
 
 
 def unpack(packed: dict[str, Any]) -> Guest:

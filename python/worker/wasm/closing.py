@@ -1,7 +1,7 @@
 """Removes the modules that lead from Python to JavaScript, before any code of the session runs. Pyodide itself needs them to start.
 
-This is no wall: code that reaches such an object all the same can generate no code from strings, has no environment variables, and is in
-the sandbox around its process.
+This is no wall, because Python can make them again. After it WebAssembly loses all functions of JavaScript that they need
+(wasm/imports.cjs): whoever uses such a module ends the process.
 """
 
 import gc

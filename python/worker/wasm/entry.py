@@ -33,9 +33,8 @@ def prepare() -> None:
 def run(settings: str) -> NoReturn:
     from ..io.channel import ChannelClosed
     from ..report import traceback_of
-    from . import closing, wasm_worker, wheels
+    from . import wasm_worker, wheels
 
-    closing.close()
     values = json.loads(settings)
     DEVICES.open(values["devices"])
     try:

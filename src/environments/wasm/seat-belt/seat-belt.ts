@@ -3,7 +3,7 @@
 // This is a seat belt and no wall. WebAssembly and Node's permission model keep code from the files of the host as long as neither has a
 // fault, and the permission model of Node itself says that it does not hold against malicious code. Every report says so.
 
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import type { Capabilities } from "../../../protocol/capabilities.ts";
 import type {
   Environment,
@@ -15,14 +15,15 @@ import type {
 import type { GuestProgram } from "../../local/fork-server.ts";
 import { unavailable } from "../pyodide.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../../mounts.ts";
+import { openPrivateCopy } from "./private-copy.ts";
 import { removeOrphans, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
 
 export const SEAT_BELT = "seat-belt";
 
 const NOT_STOPPED = [
   "This is a seat belt and no wall: nothing but WebAssembly and the permission model of Node is between code and this machine.",
-  "Code that finds a fault in Pyodide, V8 or Node has the rights of the user of the host.",
-  "Before Node 25 the permission model does not cover the network: code that breaks out of WebAssembly has it.",
+  "Code that finds a fault in Pyodide, Emscripten, V8 or Node has the rights of the user of the host, where Node's permission model does not cover them.",
+  "The permission model does not cover signals to processes of that user, nor the network before Node 25: code that breaks out of WebAssembly has both.",
   "Memory is watched four times a second, or once while no code runs, and only on Linux; nothing limits disk space and the number of files.",
   "Changes of files cannot be watched, and links are not followed when the host reads files of a session.",
 ];
@@ -50,7 +51,7 @@ export class SeatBelt implements Environment {
     removeOrphans();
     this.#options = options;
     this.#guest = guest;
-    this.#image = openSync(guest.image, "r");
+    this.#image = openPrivateCopy(guest.image);
     this.capabilities = capabilities;
     this.#stronger = stronger;
     this.#poolKey = JSON.stringify(options.poolOptions);

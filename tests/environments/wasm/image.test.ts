@@ -1,0 +1,67 @@
+// The image that the sessions of a runtime share: what a session does to its descriptor reaches no other runtime.
+
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { dataPath } from "../../../src/util/data-folder.ts";
+import { PLAIN } from "../../contracts/environment.ts";
+import { descendantsOf } from "../../hostile/machine.ts";
+import { PYTHON } from "../../open.ts";
+import { hasPyodide, openWasm } from "./open-wasm.ts";
+
+/** As a session would do with the descriptor that it has: prints what it could do. */
+const ATTACK = `
+import os, sys
+done = []
+for name, step in (
+    ("mode", lambda: os.chmod(sys.argv[1], 0)),
+    ("write", lambda: os.write(os.open(sys.argv[1], os.O_RDWR), b"x")),
+    ("truncate", lambda: os.truncate(sys.argv[1], 5))):
+    try:
+        step()
+        done.append(name)
+    except OSError:
+        pass
+print(*done)`;
+
+describe.skipIf(!hasPyodide || process.platform !== "linux")("the image", () => {
+  test.each([
+    ["in a tier", "", ["mode"]],
+    ["behind the seat belt", "seat-belt", ["mode", "truncate", "write"]],
+  ])("no session changes the image %s", async (_where, tier, possible) => {
+    if (tier !== "") vi.stubEnv("RLM_SANDBOX_TIER", tier);
+    await using environment = openWasm();
+    const sandbox = await environment.openSandbox(PLAIN);
+    vi.unstubAllEnvs();
+    const image = readdirSync(dataPath("wasm")).find((name) => name.startsWith("image-")) ?? "";
+    const path = join(dataPath("wasm"), image);
+    const before = [statSync(path).mode, readFileSync(path).length];
+    const descriptors = descriptorsOfImage(path);
+    expect(descriptors).not.toEqual([]);
+    for (const descriptor of descriptors) {
+      const done = execFileSync(PYTHON, ["-c", ATTACK, descriptor], { encoding: "utf8" }).trim().split(" ");
+      expect(possible).toEqual(expect.arrayContaining(done));
+    }
+    expect([statSync(path).mode, readFileSync(path).length]).toEqual(before);
+    if (tier === "") await (await environment.openSandbox(PLAIN)).close();
+    await sandbox.close();
+  });
+});
+
+/** In the processes of Node below this one: descriptors of a file as large as the image. */
+function descriptorsOfImage(path: string): readonly string[] {
+  const { size } = statSync(path);
+  return descendantsOf(process.pid)
+    .filter((pid) => isNode(pid))
+    .flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`))
+    .filter((fd) => statSync(fd, { throwIfNoEntry: false })?.size === size);
+}
+
+function isNode(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === process.execPath;
+  } catch {
+    return false; // it ended meanwhile
+  }
+}
