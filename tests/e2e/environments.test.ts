@@ -97,8 +97,8 @@ describe.skipIf("why" in engine)(`docker${"why" in engine ? ` (skipped: ${engine
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
   });
 
-  test("mcp-serve runs Python and commands in one container", async () => {
-    using folder = new Folder();
+  test("mcp-serve runs Python and commands in one container, also where it cannot show the project", async () => {
+    using folder = new Folder(); // only its owner, root, can read it
     await using server = await MCPProgram.start({
       args: ["--env", "docker"],
       cwd: folder.path,

@@ -49,6 +49,30 @@ export function toDockerMounts(
   return { user: owner ?? NOBODY, mounts: mounts.flatMap(toEngineMounts), visible: mounts.map(toVisible) };
 }
 
+/** The mounts without optional ones that a session cannot use together with the others, and why these are left out. */
+export function leaveOutUnusable<M extends CheckedMount & PreparedMount>(
+  mounts: readonly M[],
+  own: readonly string[],
+): { readonly kept: readonly M[]; readonly notMounted: readonly string[] } {
+  const kept = new Set(mounts.filter(({ isOptional }) => isOptional !== true));
+  const notMounted: string[] = [];
+  for (const mount of mounts.filter((each) => !kept.has(each))) {
+    try {
+      toDockerMounts([...kept, mount], own);
+      kept.add(mount);
+    } catch (error) {
+      if (!(error instanceof REPLSecurityError)) throw error;
+      notMounted.push(describeNotMounted(mount.path, error.message.slice(`Cannot mount '${mount.path}': `.length)));
+    }
+  }
+  return { kept: mounts.filter((mount) => kept.has(mount)), notMounted };
+}
+
+/** A whole sentence. */
+export function describeNotMounted(path: string, why: string): string {
+  return `Sessions do not see ${path}: ${why}.`;
+}
+
 /** Throws REPLSecurityError for a mount over the interpreter of the image, and for one that could change its programs. */
 export function checkPrograms(mounts: readonly PreparedMount[], python: string): void {
   for (const { path, mode } of mounts) {

@@ -12,10 +12,16 @@ import { LocalSandbox } from "../local/local-sandbox.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
 import { removeContainer, sweep } from "./containers.ts";
-import { checkPrograms, toDockerMounts, toRefusal } from "./docker-mounts.ts";
+import {
+  checkPrograms,
+  describeNotMounted,
+  leaveOutUnusable,
+  toDockerMounts,
+  toRefusal,
+} from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
-import { explain, isImageGone, unavailable } from "./engine/errors.ts";
+import { explain, isImageGone, isUnseen, unavailable } from "./engine/errors.ts";
 import { holdMounts } from "./held-mounts.ts";
 import { OWN_FOLDERS } from "./paths.ts";
 import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
@@ -52,6 +58,7 @@ export class DockerEnvironment implements Environment {
   readonly #containers = new Set<Launched>();
   /** Sandboxes that are being built. */
   readonly #building = new Set<Promise<unknown>>();
+  readonly #notMounted = new Set<string>();
   readonly #stop = new AbortController();
   #ready: Promise<Ready> | undefined;
   #engine: Engine | undefined;
@@ -95,7 +102,7 @@ export class DockerEnvironment implements Environment {
       tier: hello === undefined ? null : "container",
       notStopped: [],
       strongerTier: null,
-      notMounted: [],
+      notMounted: [...this.#notMounted],
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
       cgroup: null,
@@ -143,15 +150,29 @@ export class DockerEnvironment implements Environment {
   }
 
   #build(options: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
-    const building = this.#buildOne(options, preload).finally(() => void this.#building.delete(building));
+    const building = this.#buildVisible(options, preload).finally(() => void this.#building.delete(building));
     this.#building.add(building);
     return building;
+  }
+
+  /** Without its optional mounts where the engine sees no files of this machine. */
+  async #buildVisible(options: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
+    try {
+      return await this.#buildOne(options, preload);
+    } catch (error) {
+      const required = options.mounts.filter(({ isOptional }) => isOptional !== true);
+      if (!isUnseen(error) || required.length === options.mounts.length) throw error;
+      for (const { path } of options.mounts) this.#notMounted.add(describeNotMounted(path, error.why));
+      return this.#buildOne({ ...options, mounts: required }, preload);
+    }
   }
 
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #buildOne({ mounts, limits }: SandboxOptions, preload: readonly string[]): Promise<LocalSandbox> {
     using held = holdMounts(resolveMounts(mounts, this.name));
-    const dockerMounts = toDockerMounts(await findHidden(held.mounts, this.name), OWN_FOLDERS);
+    const { kept, notMounted } = leaveOutUnusable(await findHidden(held.mounts, this.name), OWN_FOLDERS);
+    for (const sentence of notMounted) this.#notMounted.add(sentence);
+    const dockerMounts = toDockerMounts(kept, OWN_FOLDERS);
     const { visible } = dockerMounts;
     checkPrograms(visible, (await this.#start()).image.python);
     let container: Launched | undefined;

@@ -44,8 +44,6 @@ function usualSockets(env: NodeJS.ProcessEnv): readonly string[] {
     ...(run ? [join(run, "docker.sock")] : []),
     join(homeFolder(), ".docker/run/docker.sock"),
     join(homeFolder(), ".docker/desktop/docker.sock"),
-    "/run/podman/podman.sock",
-    ...(run ? [join(run, "podman/podman.sock")] : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-// A client of the Docker Engine API, as much of it as we need, on node:http. Podman speaks it, too.
+// A client of the Docker Engine API, as much of it as we need, on node:http.
 //
 // Every request has a deadline, unless it lasts as long as what it waits for. Connections do not keep the host alive. What the engine says is
 // checked where it is used; its size has a bound.

@@ -52,6 +52,17 @@ export function noAnswer(address: string, limitMs: number): EnvironmentUnavailab
   );
 }
 
+const UNSEEN = "the Docker engine does not see files of this machine, so that folders cannot be mounted";
+
+/** For mounts. */
+export function unseen(): EnvironmentUnavailableError {
+  return unavailable(UNSEEN, "Write files into the session instead, or use an engine on this machine");
+}
+
+export function isUnseen(error: unknown): error is EnvironmentUnavailableError {
+  return error instanceof EnvironmentUnavailableError && error.why === UNSEEN;
+}
+
 /** A refusal of the engine in words for people. Other errors are returned as they are. */
 export function explain(
   error: unknown,
@@ -73,6 +84,13 @@ export function explain(
       {
         cause: error,
       },
+    );
+  }
+  if (message.includes("invalid mount option")) {
+    return unavailable(
+      `the engine gives folders in memory no owner and no number of files: ${message}`,
+      "Use an engine of Docker, not of Podman, or use --env local",
+      { cause: error },
     );
   }
   return unavailable(`the Docker engine refused: ${message}`, "See what it says with 'docker info' and in its log", {

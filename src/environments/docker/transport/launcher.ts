@@ -8,7 +8,7 @@ import { ForkServer, type ServerLink } from "../../local/fork-server.ts";
 import type { ServerEvent } from "../../local/fork-server-messages.ts";
 import { createContainer, startContainer } from "../containers.ts";
 import type { Engine } from "../engine/engine.ts";
-import { EngineError, unavailable } from "../engine/errors.ts";
+import { EngineError, unavailable, unseen } from "../engine/errors.ts";
 import { attachedLink } from "./attached-link.ts";
 import { openMeeting, type Meeting } from "./meeting-link.ts";
 import { memoryFor, toSpec, type SessionContainer } from "../session-container.ts";
@@ -74,10 +74,7 @@ export class Launcher {
       });
     }
     if (spec.mounts.mounts.length > 0) {
-      throw unavailable(
-        "the Docker engine does not see files of this machine, so that folders cannot be mounted",
-        "Write files into the session instead, or use an engine on this machine",
-      );
+      throw unseen();
     }
     return this.#launch(spec, undefined);
   }
@@ -142,7 +139,7 @@ export class Launcher {
 function failed(why: string): Error {
   return unavailable(
     `the fork server in the container did not start: ${why}`,
-    "Try another image, such as python:3.11-slim",
+    "Try another image, such as python:3.11-slim, and no [docker] runtime: sessions need Landlock, which runsc lacks",
   );
 }
 
