@@ -39,8 +39,8 @@ export function openInner(root: string, path: string, { make = false } = {}): In
       folder = enter(folder, part, make);
       opened.push(folder);
     }
-    const path = [...parts, ...(name === undefined ? [] : [name])].join("/");
-    return { folder, name: name ?? ".", at: inside(folder, name ?? "."), path, close };
+    const normal = [...parts, ...(name === undefined ? [] : [name])].join("/");
+    return { folder, name: name ?? ".", at: inside(folder, name ?? "."), path: normal, close };
   } catch (error) {
     close();
     throw error;
