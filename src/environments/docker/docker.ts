@@ -12,13 +12,7 @@ import { LocalSandbox } from "../local/local-sandbox.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
 import { removeContainer, sweep } from "./containers.ts";
-import {
-  checkPrograms,
-  describeNotMounted,
-  leaveOutUnusable,
-  toDockerMounts,
-  toRefusal,
-} from "./docker-mounts.ts";
+import { checkPrograms, describeNotMounted, leaveOutUnusable, toDockerMounts, toRefusal } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 import { explain, isImageGone, isUnseen, unavailable } from "./engine/errors.ts";

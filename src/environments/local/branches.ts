@@ -74,7 +74,7 @@ export class Branches {
 
   startWorker(request: Request, limitMs: number): Promise<LocalWorker> {
     const branch = this.nextNumber();
-    return this.#within(Math.min(limitMs, START_LIMIT_MS), branch, this.#startWorker(branch, request));
+    return this.#within(limitMs, branch, this.#startWorker(branch, request));
   }
 
   /** A copy of a worker, which `ask` makes fork. It counts until `freeCopy`. */

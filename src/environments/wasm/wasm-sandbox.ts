@@ -2,6 +2,9 @@
 
 import type { Job, Sandbox, SandboxUsage, Worker } from "../environment.ts";
 
+/** A worker is a new process, which takes long to start on a busy machine. Without it the files of the session are lost. */
+const RESTART_LIMIT_MS = 60_000;
+
 export class WasmSandbox implements Sandbox {
   readonly inspectsInWorker = true;
   readonly #inner: Sandbox;
@@ -18,7 +21,7 @@ export class WasmSandbox implements Sandbox {
     return this.#inner.folder;
   }
 
-  restart(_from?: undefined, limitMs?: number): Promise<Worker> {
+  restart(_from?: undefined, limitMs = RESTART_LIMIT_MS): Promise<Worker> {
     return this.#inner.restart(undefined, limitMs);
   }
 

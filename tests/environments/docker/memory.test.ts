@@ -78,7 +78,9 @@ describe.skipIf(obstacle !== undefined)("memory of containers", () => {
     await using runtime = await open({});
     const session = await runtime.openSession();
     await run(session, "kept = 1");
-    const own = readdirSync(tmpdir()).filter((name) => name.startsWith('rlm-meeting-') && name.includes(`.${process.pid}.`));
+    const own = readdirSync(tmpdir()).filter(
+      (name) => name.startsWith("rlm-meeting-") && name.includes(`.${process.pid}.`),
+    );
     expect(own).toHaveLength(1);
     const pipes = join(tmpdir(), own[0] ?? "", "m/pipes");
     chmodSync(pipes, 0o555);

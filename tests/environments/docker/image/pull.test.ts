@@ -3,13 +3,13 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { findAddress } from "../../../src/environments/docker/engine/address.ts";
-import { Engine } from "../../../src/environments/docker/engine/engine.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../../src/environments/docker/image/tar.ts";
-import { Images, pullImage } from "../../../src/environments/docker/images.ts";
-import { installDocker } from "../../../src/environments/docker/install.ts";
-import { createSystemImage } from "../../../src/environments/docker/system-image.ts";
-import { findDockerEngine } from "../../find-docker-engine.ts";
+import { findAddress } from "../../../../src/environments/docker/engine/address.ts";
+import { Engine } from "../../../../src/environments/docker/engine/engine.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../../../src/environments/docker/image/tar.ts";
+import { Images, pullImage } from "../../../../src/environments/docker/images.ts";
+import { installDocker } from "../../../../src/environments/docker/install.ts";
+import { createSystemImage } from "../../../../src/environments/docker/system-image.ts";
+import { findDockerEngine } from "../../../find-docker-engine.ts";
 import { TestRegistry, hasRegistry } from "./registry.ts";
 
 const answer = await findDockerEngine();

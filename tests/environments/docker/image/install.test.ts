@@ -2,14 +2,14 @@
 
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
-import { findAddress } from "../../../src/environments/docker/engine/address.ts";
-import { Engine } from "../../../src/environments/docker/engine/engine.ts";
-import { Images } from "../../../src/environments/docker/images.ts";
-import { tarEnd, tarHeader } from "../../../src/environments/docker/image/tar.ts";
-import { installDocker } from "../../../src/environments/docker/install.ts";
-import { findDockerEngine } from "../../find-docker-engine.ts";
-import { PrivateEngine } from "./private-engine.ts";
-import { runContainer } from "./run-container.ts";
+import { findAddress } from "../../../../src/environments/docker/engine/address.ts";
+import { Engine } from "../../../../src/environments/docker/engine/engine.ts";
+import { Images } from "../../../../src/environments/docker/images.ts";
+import { tarEnd, tarHeader } from "../../../../src/environments/docker/image/tar.ts";
+import { installDocker } from "../../../../src/environments/docker/install.ts";
+import { findDockerEngine } from "../../../find-docker-engine.ts";
+import { PrivateEngine } from "../private-engine.ts";
+import { runContainer } from "../run-container.ts";
 
 const answer = await findDockerEngine();
 const why = "why" in answer ? ` (skipped: ${answer.why})` : "";

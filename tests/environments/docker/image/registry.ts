@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { remove } from "../../remove.ts";
+import { remove } from "../../../remove.ts";
 
 const HALF = 500_000;
 

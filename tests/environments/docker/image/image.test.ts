@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readElf } from "../../../src/environments/docker/image/elf.ts";
-import { FileTree, TreeTooLarge } from "../../../src/environments/docker/image/file-tree.ts";
-import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../../src/environments/docker/image/tar.ts";
-import { createSystemImage } from "../../../src/environments/docker/system-image.ts";
-import { remove } from "../../remove.ts";
+import { readElf } from "../../../../src/environments/docker/image/elf.ts";
+import { FileTree, TreeTooLarge } from "../../../../src/environments/docker/image/file-tree.ts";
+import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../../../src/environments/docker/image/tar.ts";
+import { createSystemImage } from "../../../../src/environments/docker/system-image.ts";
+import { remove } from "../../../remove.ts";
 
 function makeFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "rlm-image-")));
@@ -91,7 +91,7 @@ describe("a tree of files", () => {
       ["hosts", "/etc/hosts"],
       ["self", "self"],
       ["null", "/dev/null"],
-      ["up", "../../root"],
+      ["up", "../../../root"],
     ] as const)
       symlinkSync(target, join(folder, name));
     spawnSync("mkfifo", [join(folder, "pipe")]);
