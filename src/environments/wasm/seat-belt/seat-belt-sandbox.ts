@@ -9,6 +9,7 @@ import { waitFor } from "../../../util/async/wait-for.ts";
 import type { Mount } from "../../../api/local.ts";
 import type { Job, Sandbox, SandboxLimits, SandboxUsage } from "../../environment.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
+import { withLargeStack } from "./large-stack.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
@@ -123,8 +124,10 @@ export class SeatBeltSandbox implements Sandbox {
     };
     const flags = [...guest.flags, ...permissions(readable, writable)];
     return new SeatBeltWorker({
-      executable: guest.node,
-      arguments: [...flags, "-e", guest.boot, "--", JSON.stringify(settings)],
+      ...withLargeStack({
+        executable: guest.node,
+        arguments: [...flags, "-e", guest.boot, "--", JSON.stringify(settings)],
+      }),
       image,
       cwd: this.folder,
       memoryBytes: limits.memoryBytes,
