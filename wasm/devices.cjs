@@ -12,12 +12,14 @@ const FOLDER = "/dev/rlm";
 const MAJOR = 200;
 /** As Emscripten numbers them. */
 const EINTR = 27;
+const EINVAL = 28;
 const EIO = 29;
 const MAX_WAIT_MS = 2 ** 31 - 1;
 const RETRIES_AT_ONCE = 20;
 const FRAME_HEAD = 5;
+const TIME_BYTES = 8;
 
-exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking, port, exit }) {
+exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking, port, exit, die }) {
   const resourceUsage = process.resourceUsage.bind(process); // `process` is cut down later
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const pause = (ms) => Atomics.wait(nothing, 0, 0, ms);
@@ -100,6 +102,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
   let seen = 0;
   /** Waits until the time that is written, or until something has come: an interrupt, or a message since the last wait. */
   const wait = (_stream, buffer, offset, length) => {
+    if (length !== TIME_BYTES) throw new FS.ErrnoError(EINVAL);
     const until = new DataView(buffer.buffer, buffer.byteOffset + offset, length).getFloat64(0, true);
     for (;;) {
       if (Atomics.load(interrupt, 0) !== 0) throw interrupted();
@@ -123,6 +126,8 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
   };
 
   const leave = (_stream, buffer, offset) => exit(buffer[offset]);
+  const fail = (_stream, buffer, offset, length) =>
+    die(Buffer.from(buffer.subarray(offset, offset + length)).toString());
 
   const tick = (_stream, buffer, offset, length) => {
     port.postMessage({ tick: buffer[offset] !== 0 });
@@ -140,6 +145,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     usage: { read: readUsage },
     tick: { write: tick },
     exit: { write: leave },
+    die: { write: fail },
   };
   Object.entries(devices).forEach(([name, operations], index) => {
     const device = FS.makedev(MAJOR, index);

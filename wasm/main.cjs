@@ -6,6 +6,9 @@
 
 const { Worker } = require("node:worker_threads");
 
+/** Of the thread of Python: code may recurse deeply in C (session.cjs). What is not used costs no memory. */
+const STACK_MIB = 256;
+
 /** `load` runs a part of the image as a module; `settings` are the arguments of the process. */
 exports.start = function start(image, settings, load) {
   const shared = {
@@ -19,6 +22,7 @@ exports.start = function start(image, settings, load) {
     eval: true,
     env: {},
     stdin: false,
+    resourceLimits: settings.isSeatBelt ? {} : { stackSizeMb: STACK_MIB },
     workerData: { ...shared, port: theirs },
     transferList: [theirs],
   });

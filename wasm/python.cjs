@@ -40,6 +40,7 @@ exports.loadPython = async function loadPython(image, scripts, { snapshot, gate 
       createPyodideModule: createModule,
       env: { HOME: "/work", LANG: "C.UTF-8", TMPDIR: "/tmp", PYTHONDONTWRITEBYTECODE: "1" },
       checkAPIVersion: true,
+      _sysExecutable: "python3", // else it is the first argument of the process
       ...(snapshot !== null && { _loadSnapshot: snapshot.head }),
       ...options,
     }),

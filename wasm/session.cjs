@@ -3,6 +3,14 @@
 
 const { writeSync } = require("node:fs");
 
+/**
+ * Python limits recursion by its own stack, in the memory of WebAssembly. The thread has another, of which some functions use up to 60
+ * times as much. So Python may use no more than this: a RecursionError comes before the thread's stack is full, which ends the process.
+ */
+const STACK_BYTES = 4 * 1024 * 1024;
+/** Where the seat belt got no large stack. Deep recursion still ends the process there. */
+const SMALL_STACK_BYTES = 256 * 1024;
+
 exports.runSession = async function runSession(image, shared, load) {
   const die = prepareDeath();
   try {
@@ -27,7 +35,9 @@ async function run(image, shared, load, die) {
   python.setInterruptBuffer(interrupt);
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
   load("folders.cjs").mountFolders(python.FS, settings);
-  load("devices.cjs").attachDevices(python.FS, shared);
+  load("devices.cjs").attachDevices(python.FS, { ...shared, die });
+  const hasLargeStack = !settings.isSeatBelt || process.execArgv.some((flag) => flag.startsWith("--stack-size="));
+  limitStack(python._module, hasLargeStack ? STACK_BYTES : SMALL_STACK_BYTES);
   const { _PyRun_SimpleString, stringToNewUTF8 } = python._module;
   const runCode = (code) => _PyRun_SimpleString(stringToNewUTF8(code)); // by no way that needs JavaScript
   const isClosed = runCode("from _rlm_worker.wasm import closing; closing.close()") === 0;
@@ -40,6 +50,12 @@ async function run(image, shared, load, die) {
   });
   const text = JSON.stringify(JSON.stringify({ ...settings, devices: "/dev/rlm" })); // a string of Python's, too
   runCode(`from _rlm_worker.wasm import entry; entry.run(${text})`);
+  throw new Error("the worker ended");
+}
+
+function limitStack(module, bytes) {
+  const start = module._emscripten_stack_get_base();
+  module._PyUnstable_ThreadState_SetStackProtection(module._PyThreadState_Get(), start - bytes, bytes);
 }
 
 /** A function that kills this process, so that the host cannot take its end for a regular exit. It needs nothing of `process` later. */

@@ -11,38 +11,44 @@ from typing import Set, Tuple
 from ..io.channel import Writer
 
 FOREVER = 1e15
-_WRITE_ONLY = ("events", "wait", "exit", "tick")
+_WRITE_ONLY = ("events", "wait", "exit", "die", "tick")
+# Code of the session may replace or delete them in their modules.
+_read, _write, _pack, _monotonic = os.read, os.write, struct.pack, time.monotonic
 
 
 class Devices:
     """``open`` must be called once before anything else."""
 
     def __init__(self) -> None:
-        self.commands = self.aside = self.events = self._wait = self._usage = self._exit = self._tick = -1
+        self.commands = self.aside = self.events = self._wait = self._usage = self._exit = self._die = self._tick = -1
         self._tickers: Set[str] = set()
 
     def open(self, folder: str) -> None:
-        for name in ("commands", "aside", "events", "wait", "usage", "exit", "tick"):
+        for name in ("commands", "aside", "events", "wait", "usage", "exit", "die", "tick"):
             fd = os.open(f"{folder}/{name}", os.O_WRONLY if name in _WRITE_ONLY else os.O_RDONLY)
             setattr(self, name if name in ("commands", "aside", "events") else f"_{name}", fd)
 
     def wait(self, seconds: float) -> None:
         """Returns when the time is over, and when a message has come since the last wait. Signal handlers run meanwhile."""
-        until = FOREVER if seconds >= 1e9 else time.monotonic() * 1000 + seconds * 1000
-        os.write(self._wait, struct.pack("<d", until))
+        until = FOREVER if seconds >= 1e9 else _monotonic() * 1000 + seconds * 1000
+        _write(self._wait, _pack("<d", until))
 
     def usage(self) -> Tuple[int, int]:
         """The most memory that this process had, in bytes, and its time of the processor, in microseconds."""
-        peak, cpu = os.read(self._usage, 64).split()
+        peak, cpu = _read(self._usage, 64).split()
         return int(peak), int(cpu)
 
     def tick(self, who: str, is_on: bool) -> None:
         """While it is on for anybody, the handler of messages is called every few milliseconds."""
         (self._tickers.add if is_on else self._tickers.discard)(who)
-        os.write(self._tick, b"\1" if self._tickers else b"\0")
+        _write(self._tick, b"\1" if self._tickers else b"\0")
 
     def exit(self, code: int) -> None:
-        os.write(self._exit, bytes([code & 0xFF]))
+        _write(self._exit, bytes([code & 0xFF]))
+
+    def die(self, reason: str) -> None:
+        """Ends the process as lost: the host does not take it for an exit."""
+        _write(self._die, reason.encode("utf-8", "backslashreplace"))
 
 
 DEVICES = Devices()
@@ -56,4 +62,4 @@ class DeviceWriter(Writer):
         self.fd = DEVICES.events
 
     def send_frame(self, frame: bytes) -> None:
-        os.write(self.fd, frame)
+        _write(self.fd, frame)

@@ -1,12 +1,11 @@
 """The start of a worker in WebAssembly. ``prepare`` is called once, before the memory snapshot is made; ``run`` in each session.
 
-``run`` never returns. When its command pipe ends, or its own code is broken, the process ends.
+When the command pipe of a worker ends, or its own code is broken, the process ends.
 """
 
 import json
 import sys
 import types
-from typing import NoReturn
 
 from .devices import DEVICES
 
@@ -28,9 +27,11 @@ def prepare() -> None:
     del sys.modules["resource"]
     usage.install()
     missing.install()
+    sys.executable = sys._base_executable = ""  # type: ignore[attr-defined]  # of the process that makes the snapshot
+    sys.orig_argv = []
 
 
-def run(settings: str) -> NoReturn:
+def run(settings: str) -> None:
     from ..io.channel import ChannelClosed
     from ..report import traceback_of
     from . import wasm_worker, wheels
@@ -45,4 +46,3 @@ def run(settings: str) -> NoReturn:
         DEVICES.exit(0)
     except BaseException as error:
         wasm_worker._die(traceback_of(error))
-    raise SystemExit

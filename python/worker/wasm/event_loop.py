@@ -2,6 +2,7 @@
 
 import asyncio
 import asyncio.base_events
+import asyncio.runners
 import time
 from typing import Any, List
 
@@ -42,4 +43,5 @@ class WasmPolicy(asyncio.events._BaseDefaultEventLoopPolicy):
 def install() -> None:
     asyncio.events._set_running_loop(None)  # Pyodide's loop calls it "running" as long as the process lives
     asyncio.events._event_loop_policy = WasmPolicy()
+    asyncio.run = asyncio.runners.run  # Pyodide's needs JavaScript
     asyncio.new_event_loop = asyncio.events.new_event_loop = WasmEventLoop

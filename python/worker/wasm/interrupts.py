@@ -30,7 +30,7 @@ class WasmInterrupts(Interrupts):
         self._handler = self._on_sigint
         self._message_handler = self._on_sigusr1
         self._signal = _signal.signal
-        self._is_handling = False
+        self._is_handling = self._is_reminded = False
         self._deadline: Optional[float] = None
 
     def install(self) -> None:
@@ -71,13 +71,20 @@ class WasmInterrupts(Interrupts):
 
     def _on_sigusr1(self, _signum: int, _frame: Any) -> None:
         self.handle_messages()
+        if self._is_reminded:
+            self._is_reminded = False
+            DEVICES.tick("interrupt", False)
+            if self._swallowed and self.armed:
+                self._swallowed = False
+                raise KeyboardInterrupt
         if self._deadline is not None and self.armed and _monotonic() >= self._deadline:
             raise KeyboardInterrupt
 
     def _on_unraisable(self, args: Any) -> None:
-        """An interrupt that Python drops in ``__del__`` is raised again at the next chance."""
-        if self.armed and self.hit and args.exc_type is KeyboardInterrupt:
-            _signal.raise_signal(SIGINT)
+        """An interrupt that Python drops in ``__del__`` is raised again soon: not here, where Python would drop it as well."""
+        if self.armed and args.exc_type is KeyboardInterrupt and (self.hit or self._deadline is not None):
+            self._swallowed = self._is_reminded = True
+            DEVICES.tick("interrupt", True)
         else:
             sys.__unraisablehook__(args)
 

@@ -1,6 +1,7 @@
 """Messages that come while code runs. There is no thread: a signal handler reads them between bytecodes (interrupts.py)."""
 
 import json
+import os
 from collections import deque
 from typing import Any, Callable, Deque, Dict, Optional
 
@@ -9,6 +10,8 @@ from ..io.channel import Reader
 from .devices import DEVICES, Devices
 from .inspecting import WasmRequests
 from .streams import WasmStreams
+
+_read = os.read  # code of the session may replace it in its module
 
 
 class _AsideReader(Reader):
@@ -20,16 +23,12 @@ class _AsideReader(Reader):
 
     def has_line(self) -> bool:
         """Reads what there is."""
-        import os
-
-        while data := os.read(self.fd, 65536):
+        while data := _read(self.fd, 65536):
             self._rest += data
         return b"\n" in self._rest
 
     def _more(self) -> bytes:
-        import os
-
-        while not (data := os.read(self.fd, 65536)):
+        while not (data := _read(self.fd, 65536)):
             self._devices.wait(0.001)
         return data
 

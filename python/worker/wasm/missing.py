@@ -6,17 +6,19 @@ import subprocess
 import sys
 import _thread
 import threading
+import zoneinfo._common as zones
 from importlib.machinery import ModuleSpec
 from typing import Any, Callable, NoReturn, Optional
 
 WHERE = "the environment 'wasm'"
 # Modules of the standard library that Pyodide leaves out.
-ABSENT = ("_multiprocessing", "_posixshmem", "curses", "dbm.gnu", "dbm.ndbm", "ensurepip", "grp", "idlelib", "lib2to3", "nis", "ossaudiodev",
+ABSENT = ("curses", "dbm.gnu", "dbm.ndbm", "ensurepip", "grp", "idlelib", "lib2to3", "nis", "ossaudiodev",
           "pwd", "readline", "resource", "spwd", "syslog", "test", "tkinter", "turtle", "turtledemo", "venv")
 # Imported before the snapshot is made.
 USUAL = ("collections", "dataclasses", "datetime", "decimal", "functools", "itertools", "json", "math", "pickle", "random", "re",
          "statistics", "string", "tempfile", "traceback", "uuid")
 _NO_PROCESS = f"{WHERE} cannot start processes: it does not have the capability 'shell'. Use Python, or a session in the environment 'local'"
+_NEED_PROCESSES = ("_multiprocessing", "_posixshmem")
 _NO_THREAD = f"{WHERE} cannot start threads. Use asyncio, which works here, or a session in the environment 'local'"
 _NO_SOCKET = f"{WHERE} has no network: its capability 'network' is 'none'. Let the host fetch what the session needs, as a file or a tool"
 
@@ -32,6 +34,7 @@ def install() -> None:
         setattr(socket.socket, name, _refuse(OSError, _NO_SOCKET))
     for name in ("getaddrinfo", "gethostbyname", "create_connection", "socketpair"):
         setattr(socket, name, _refuse(OSError, _NO_SOCKET))
+    zones.load_tzdata = _load_zone  # type: ignore[assignment]
     sys.meta_path.append(AbsentFinder())  # type: ignore[arg-type]
 
 
@@ -39,9 +42,22 @@ class AbsentFinder:
     """Comes last: nobody else has found the module."""
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Optional[ModuleSpec]:
+        if name in _NEED_PROCESSES:
+            raise ModuleNotFoundError(f"No module named '{name}': {_NO_PROCESS}", name=name)
         if name in ABSENT or name.partition(".")[0] in ABSENT:
             raise ModuleNotFoundError(f"No module named '{name}': {WHERE} does not have this module of the standard library", name=name)
         return None
+
+
+_load_usual_zone = zones.load_tzdata
+
+
+def _load_zone(key: str) -> Any:
+    try:
+        return _load_usual_zone(key)
+    except zones.ZoneInfoNotFoundError:
+        why = f"{WHERE} has no time zones. Use fixed offsets of datetime, or put the wheel of the package 'tzdata' into the folder of wheels"
+        raise zones.ZoneInfoNotFoundError(f"No time zone found with key {key}: {why}") from None
 
 
 def _refuse(kind: type, why: str) -> Callable[..., NoReturn]:

@@ -94,13 +94,9 @@ class WasmWorker(Worker):
         self._answer({"id": name}, lambda _message: self._branches.make(branch))
 
 
-def _die(reason: str) -> NoReturn:
+def _die(reason: str) -> None:
     """Ends the process, so that the host sees a lost worker."""
-    try:
-        os.write(2, f"worker: {reason}\n".encode("utf-8", "backslashreplace")[:4096])
-    finally:
-        DEVICES.exit(70)
-        raise SystemExit(70)
+    DEVICES.die(reason)
 
 
 def run() -> NoReturn:
@@ -109,8 +105,11 @@ def run() -> NoReturn:
 
 def configure(settings: Dict[str, Any]) -> None:
     """What differs between sessions, after the start from a snapshot that all of them share."""
+    os.environ.clear()  # what Emscripten and Pyodide have put there
     for name, value in settings.get("env", {}).items():
         os.environ[name] = value
+    if "USER" in os.environ:
+        os.environ["LOGNAME"] = os.environ["USER"]
     os.chdir(settings["folder"])
     random = sys.modules.get("random")
     if random is not None:

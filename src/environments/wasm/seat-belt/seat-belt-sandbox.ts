@@ -20,6 +20,7 @@ import type { Job, Sandbox, SandboxLimits, SandboxUsage } from "../../environmen
 import { linkMounts } from "../../mounts.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
 import { removeFolder, sizeOf } from "./folder-tree.ts";
+import { withLargeStack } from "./large-stack.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
@@ -160,8 +161,10 @@ export class SeatBeltSandbox implements Sandbox {
     };
     const flags = [...guest.flags, ...permissions(readable, writable)];
     return new SeatBeltWorker({
-      executable: guest.node,
-      arguments: [...flags, "-e", guest.boot, "--", JSON.stringify(settings)],
+      ...withLargeStack({
+        executable: guest.node,
+        arguments: [...flags, "-e", guest.boot, "--", JSON.stringify(settings)],
+      }),
       image,
       cwd: this.folder,
       memoryBytes: limits.memoryBytes,
