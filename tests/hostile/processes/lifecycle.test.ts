@@ -45,7 +45,7 @@ describe("when the host ends, everything ends and nothing stays on disk", () => 
     const left = (): number[] => [...family.filter(isAlive), ...marks.flatMap(processesWith)];
     await expect.poll(left).toEqual([]);
     expect(readdirSync(temp)).toEqual([]);
-    expect(readdirSync(data).toSorted()).toEqual(["code-cache", "python-cache"]); // meant to stay
+    expect(readdirSync(data).toSorted()).toEqual(["code-cache", "python-cache", "wasm"]); // meant to stay
     rmSync(folder, { recursive: true });
   });
 });
