@@ -1,5 +1,7 @@
 // What crosses the border of the environment: session files to and from `local` and packages.
 
+/** @module-tag stress */
+
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

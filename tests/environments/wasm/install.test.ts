@@ -57,7 +57,7 @@ test("a package with another content is refused, and nothing is left of it", asy
   expect(readdirSync(dataPath("wasm"))).toEqual([]);
 });
 
-describe.skipIf(!hasPackage)("with the package", () => {
+describe.skipIf(!hasPackage)("with the package", { tags: "stress" }, () => {
   test("installs it, makes the snapshot, and runs a session; a second time nothing is left to do", async () => {
     vi.stubEnv("RLM_DATA", join(scratch, "data"));
     const steps: string[] = [];

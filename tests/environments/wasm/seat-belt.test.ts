@@ -27,7 +27,9 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
     delete process.env["RLM_SANDBOX_TIER"];
   });
 
-  describeEnvironment("wasm, seat belt", { open: () => openWasm(), capabilities: WASM_CAPABILITIES });
+  describe("its contract", { tags: "stress" }, () => {
+    describeEnvironment("wasm, seat belt", { open: () => openWasm(), capabilities: WASM_CAPABILITIES });
+  });
 
   test("the report says that it is a seat belt and no wall, and how to get a wall", async () => {
     await using environment = openWasm();

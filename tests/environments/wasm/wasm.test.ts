@@ -5,7 +5,9 @@ import { hasPyodide, NO_PYODIDE, openWasm, WASM_CAPABILITIES } from "./open-wasm
 describe.skipIf(!hasPyodide)("wasm", () => {
   const capabilities = WASM_CAPABILITIES;
   describeEnvironment("wasm", { open: () => openWasm(), capabilities });
-  describeEnvironment("wasm, from the pool", { open: () => openWasm({ poolSize: 2 }), capabilities });
+  describe("with a pool", { tags: "stress" }, () => {
+    describeEnvironment("wasm, from the pool", { open: () => openWasm({ poolSize: 2 }), capabilities });
+  });
 });
 
 test.skipIf(hasPyodide)(`wasm is not tested: ${NO_PYODIDE}`, () => {});
