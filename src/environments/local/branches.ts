@@ -207,6 +207,8 @@ export class Branches {
       else if (fds.length > 2 && worker === undefined && onPipes !== undefined) onPipes(fds);
       else this.#send("taken", { fds }); // it has ended meanwhile, or has its pipes
     } catch (error) {
+      // Nobody has the other ends any more: the branch has ended, which will be reported. The sandbox goes on.
+      if ((error as NodeJS.ErrnoException).code === "ENXIO") return this.#send("taken", { fds });
       this.fail("open the pipes of a worker", (error as Error).message);
       this.#send("close"); // the branches that wait fail when the sandbox has ended
     }

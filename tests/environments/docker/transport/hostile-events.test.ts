@@ -14,6 +14,8 @@ const LIMITS = {
   openFiles: 64,
   branches: 3,
 } as never as Parameters<typeof LocalSandbox.open>[1]["limits"];
+/** Pipes from this number on have lost their other ends. */
+const NO_READER = 1000;
 const HELLO = {
   event: "hello",
   pid: 1,
@@ -60,6 +62,7 @@ async function connect() {
   const link: ServerLink = {
     pipes: () => ({
       open: (pipes) => {
+        if (pipes.some(([pipe]) => pipe >= NO_READER)) throw Object.assign(new Error("no reader"), { code: "ENXIO" });
         opened.push(...pipes.map(([pipe]) => pipe));
         return pipes.map(() => end);
       },
@@ -98,6 +101,21 @@ describe("events of a hostile container", () => {
     for (let time = 0; time < 100; time += 1) say({ event: "pipes", sandbox: 1, program, fds: [8, 9, 10] });
     for (let job = 2; job < 100; job += 1) say({ event: "pipes", sandbox: 1, job, fds: [11, 12] });
     expect(opened).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  test("that come after the end of a copy refuse it, and the sandbox goes on", async () => {
+    const { server, say, orders } = await connect();
+    const opening = LocalSandbox.open(server, { mounts: [], limits: LIMITS });
+    say({ event: "pipes", sandbox: 1, branch: 1, fds: [1, 2, 3, 4, 5] });
+    const sandbox = await opening;
+    const forking = sandbox.fork(async () => {});
+    const branch = orders.find(({ op }) => op === "clone")?.["branch"];
+    const fds = [0, 1, 2, 3, 4].map((pipe) => NO_READER + pipe);
+    say({ event: "pipes", sandbox: 1, branch, fds });
+    say({ event: "no-clone", sandbox: 1, branch, message: "no space left" });
+    await expect(forking).rejects.toThrow("no space left");
+    expect(orders.filter(({ op }) => op === "taken").at(-1)).toMatchObject({ fds });
+    expect(orders.map(({ op }) => op)).not.toContain("close");
   });
 
   test.each([
