@@ -160,4 +160,13 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     FS.closeStream(fd); // without the operations of its device, which is Pyodide's
     FS.open(`/dev/${name}`, fd === 0 ? 0 : 1);
   }
+  // Pyodide's own lead to the terminal of the process.
+  for (const name of ["stdin", "stdout", "stderr", "tty", "tty1"]) FS.unlink(`/dev/${name}`);
+  for (const [name, target] of [
+    ["stdin", "null"],
+    ["stdout", "rlm/stdout"],
+    ["stderr", "rlm/stderr"],
+  ]) {
+    FS.symlink(`/dev/${target}`, `/dev/${name}`);
+  }
 };

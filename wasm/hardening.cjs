@@ -71,9 +71,10 @@ function intrinsics() {
   ].filter(isObject);
 }
 
-/** With all that it leads to. */
+/** With the classes and prototypes that it leads to. Methods have nothing of their own that anybody uses, and are many. */
 function freeze(value, frozen) {
   if (!isObject(value) || frozen.has(value) || value === globalThis) return;
+  if (typeof value === "function" && !Object.hasOwn(value, "prototype") && value !== Function.prototype) return;
   frozen.add(value);
   freeze(Object.getPrototypeOf(value), frozen);
   for (const key of Reflect.ownKeys(value)) {

@@ -49,6 +49,8 @@ const ANSWERS = {
   getnameinfo: EAI_FAIL,
   _emscripten_system: -ENOSYS,
   _setitimer_js: -ENOSYS,
+  emscripten_debugger: undefined,
+  emscripten_log_impl_js: undefined,
 };
 
 /**

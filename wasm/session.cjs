@@ -36,8 +36,7 @@ async function run(image, shared, load, die) {
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
   load("folders.cjs").mountFolders(python.FS, settings);
   load("devices.cjs").attachDevices(python.FS, { ...shared, die });
-  const hasLargeStack = !settings.isSeatBelt || process.execArgv.some((flag) => flag.startsWith("--stack-size="));
-  limitStack(python._module, hasLargeStack ? STACK_BYTES : SMALL_STACK_BYTES);
+  limitStack(python._module, process.argv.includes("small-stack") ? SMALL_STACK_BYTES : STACK_BYTES);
   const { _PyRun_SimpleString, stringToNewUTF8 } = python._module;
   const runCode = (code) => _PyRun_SimpleString(stringToNewUTF8(code)); // by no way that needs JavaScript
   const isClosed = runCode("from _rlm_worker.wasm import closing; closing.close()") === 0;

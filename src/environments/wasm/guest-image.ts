@@ -20,9 +20,14 @@ const BUILD_LIMIT_MS = 120_000;
 const MAX_CHARACTERS = 300;
 /**
  * Of every process of the guest: V8 takes compiled code only with the flags that it was compiled with. Code that reaches JavaScript cannot
- * make more of it from text.
+ * make more of it from text. The stack is that of the thread of Python (wasm/main.cjs, seat-belt/large-stack.ts).
  */
-const FLAGS = ["--no-warnings", "--disallow-code-generation-from-strings", "--max-old-space-size=256"];
+const FLAGS = [
+  "--no-warnings",
+  "--disallow-code-generation-from-strings",
+  "--max-old-space-size=256",
+  "--stack-size=262144",
+];
 /** Of a session. They are not V8's. */
 const SESSION_FLAGS = [...FLAGS, "--no-addons", "--no-experimental-fetch"];
 /** Images of other versions of V8 that are kept. */

@@ -57,6 +57,14 @@ describe.skipIf(!hasPyodide).each(["in a tier", "behind the seat belt"])("Python
     expect(await errorOf("import os; os.write(os.open('/dev/rlm/wait', os.O_WRONLY), b'abc')")).toMatch(/^OSError/);
   });
 
+  test("/dev/stdout, /dev/stderr and /dev/stdin are those of the session, and there is no terminal", async () => {
+    const result = await run(
+      "for n in ('stdout', 'stderr'): open('/dev/' + n, 'w').write(n)\nopen('/dev/stdin').read()",
+    );
+    expect(result).toMatchObject({ stdout: "stdout", stderr: "stderr", value: { "text/plain": "''" } });
+    expect(await errorOf("open('/dev/tty')")).toMatch(/^FileNotFoundError/);
+  });
+
   test("what needs processes or time zones says what to use instead", async () => {
     expect(await errorOf("import multiprocessing; multiprocessing.Process(target=print).start()")).toMatch(
       /cannot start processes.*'local'/,

@@ -3,13 +3,11 @@
 import { existsSync } from "node:fs";
 
 const SHELL = "/bin/sh";
-const STACK_KIB = 256 * 1024;
-/** Beyond the stack of JavaScript: for Node itself. */
-const OWN_KIB = 16 * 1024;
-/** Without permission for a large stack the program runs with the usual one. It sees in its flags which it has (wasm/session.cjs). */
-const SCRIPT = `node=$1; shift
-if ulimit -s ${STACK_KIB + OWN_KIB} 2>/dev/null; then exec "$node" --stack-size=${STACK_KIB} "$@"; fi
-exec "$node" "$@"`;
+/** As the flags of Node say (guest-image.ts), and more for Node itself. */
+const STACK_KIB = (256 + 16) * 1024;
+/** The last argument of a process without a large stack: Python recurses less there (wasm/session.cjs). */
+const SMALL_STACK = "small-stack";
+const SCRIPT = `ulimit -s ${STACK_KIB} 2>/dev/null && exec "$@"; exec "$@" ${SMALL_STACK}`;
 
 export interface Command {
   readonly executable: string;
@@ -18,6 +16,6 @@ export interface Command {
 
 /** A command that becomes this one, with a large stack if the system allows it. */
 export function withLargeStack({ executable, arguments: given }: Command): Command {
-  if (!existsSync(SHELL)) return { executable, arguments: given };
+  if (!existsSync(SHELL)) return { executable, arguments: [...given, SMALL_STACK] };
   return { executable: SHELL, arguments: ["-c", SCRIPT, "sh", executable, ...given] };
 }
