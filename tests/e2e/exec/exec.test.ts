@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Folder } from "../../config/folder.ts";
 import { PYTHON } from "../../open.ts";
 import { COMMAND, Program, rlm, shell, start } from "../program.ts";
 import { TIER } from "../../tier.ts";
@@ -75,7 +76,8 @@ describe("exit codes", () => {
   });
 
   test.each(["docker", "wasm"])("--env %s is 70 where it cannot be had", async (name) => {
-    const env = { DOCKER_HOST: "unix:///nowhere/docker.sock" };
+    using folder = new Folder();
+    const env = { DOCKER_HOST: "unix:///nowhere/docker.sock", RLM_DATA: folder.at("data") };
     const { code, stderr } = await rlm(["exec", "--env", name, "-c", "1"], { env });
     expect({ code, lines: stderr.split("\n").length }).toEqual({ code: 70, lines: 2 });
     expect(stderr).toContain(`environment '${name}'`);
