@@ -76,8 +76,8 @@ describe("exit codes", () => {
   });
 
   test.each(["docker", "wasm"])("--env %s is 70 where it cannot be had", async (name) => {
-    using folder = new Folder();
-    const env = { DOCKER_HOST: "unix:///nowhere/docker.sock", RLM_DATA: folder.at("data") };
+    using own = new Folder();
+    const env = { DOCKER_HOST: "unix:///nowhere/docker.sock", RLM_DATA: own.at("data") };
     const { code, stderr } = await rlm(["exec", "--env", name, "-c", "1"], { env });
     expect({ code, lines: stderr.split("\n").length }).toEqual({ code: 70, lines: 2 });
     expect(stderr).toContain(`environment '${name}'`);
