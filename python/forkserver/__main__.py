@@ -50,6 +50,7 @@ def main() -> None:
     _load("_rlm_worker", os.path.join(os.path.dirname(here), "worker"))
     from _rlm_forkserver import server  # type: ignore[import-not-found]
     from _rlm_forkserver.processes.guest import seal, unpack  # type: ignore[import-not-found]
+    from _rlm_forkserver.sandbox import interpreter  # type: ignore[import-not-found]
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
     sys.pycache_prefix = None  # it was for our own files; other modules have their compiled form beside them
@@ -57,6 +58,7 @@ def main() -> None:
     gc.enable()
     guest = options.get("guest")
     if guest is not None:
+        interpreter.of_guest = tuple(guest.pop("files"))
         seal(guest["image"])
     server.serve(functools.partial(worker.run, alone=True) if guest is None else unpack(guest), options)
 

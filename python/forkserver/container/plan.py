@@ -171,12 +171,11 @@ class Plan:
 
 def system_plan(landlock_abi: int, home: str, has_network: bool = False) -> Plan:
     """What every sandbox of this fork server sees; computed once."""
-    folders = interpreter.folders(home)
     files = (*interpreter.ETC, *(_OF_NETWORK if has_network else ()))
     system = [path for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in files)) if os.path.exists(path)]
     filters = (seccomp.build(has_cgroup=False, has_network=has_network),
                seccomp.build(has_cgroup=False, is_supervisor=True, has_network=has_network))
-    return Plan((*system, *folders), landlock_abi, filters, has_network=has_network)
+    return Plan((*system, *interpreter.paths(home)), landlock_abi, filters, has_network=has_network)
 
 
 def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:

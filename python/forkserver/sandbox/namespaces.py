@@ -110,7 +110,7 @@ def system_plan(landlock_abi: int | None, home: str) -> Plan:
             links.append((os.readlink(path), path))
         elif os.path.exists(path):
             shown.append(Mount(path, write=False))
-    shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
+    shown += [Mount(path, write=False) for path in interpreter.paths(home)]
     devices = _DEVICES if landlock_abi is not None else WRITABLE_DEVICES
     shown += [Mount(f"/dev/{name}", write=True) for name in devices]
     filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=True)

@@ -85,12 +85,17 @@ def _open_path(folder: int, path: bytes, resolve: int) -> int:
 
 def attach(mount: Mount, tree: int, path: str) -> None:
     target = path[1:]
-    make_parents(path)
-    if os.path.isdir(f"/proc/self/fd/{tree}"):
-        os.makedirs(target, exist_ok=True)
-    elif not os.path.exists(target):
-        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+    make_target(tree, target)
     attach_tree(mount, tree, target)
+
+
+def make_target(tree: int, path: str) -> None:
+    """A folder or an empty file, as the tree needs it."""
+    os.makedirs(os.path.dirname(path) or ".", 0o755, exist_ok=True)
+    if os.path.isdir(f"/proc/self/fd/{tree}"):
+        os.makedirs(path, exist_ok=True)
+    elif not os.path.exists(path):
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
 
 
 def attach_tree(mount: Mount, tree: int, target: str) -> None:

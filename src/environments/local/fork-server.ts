@@ -39,6 +39,8 @@ export interface GuestProgram {
   /** The source of its first steps. */
   readonly boot: string;
   readonly image: string;
+  /** Files and folders that the program needs, beside those of the system. */
+  readonly files: readonly string[];
   /** A folder of packages, which must be mounted. */
   readonly wheels: string | null;
 }

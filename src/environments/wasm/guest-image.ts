@@ -13,6 +13,7 @@ import { pythonFolder } from "../python-folder.ts";
 import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
 import { guestFolder } from "./guest-folder.ts";
 import { checkedPath, isWhole } from "./image-check.ts";
+import { nodeFiles } from "./node-files.ts";
 import { findPyodide, PYODIDE_VERSION, unavailable, wasmFolder } from "./pyodide.ts";
 
 const run = promisify(execFile);
@@ -28,8 +29,8 @@ const FLAGS = [
   "--max-old-space-size=256",
   "--stack-size=262144",
 ];
-/** Of a session. They are not V8's. */
-const SESSION_FLAGS = [...FLAGS, "--no-addons", "--no-experimental-fetch"];
+/** Of a session. They are not V8's. From Node 24 on `fetch` cannot be left out, and is removed later (wasm/hardening.cjs). */
+const SESSION_FLAGS = [...FLAGS, ...["--no-addons", "--no-experimental-fetch"].filter(isFlag)];
 /** Images of other versions of V8 that are kept. */
 const MAX_KEPT = 3;
 
@@ -40,7 +41,8 @@ const building = new Map<string, Promise<void>>();
 export async function prepareGuest(onProgress: (text: string) => void, wheels: string | null): Promise<GuestProgram> {
   const { guest } = requireFolders();
   const image = await buildImage(findPyodide(), onProgress);
-  return { node: process.execPath, flags: SESSION_FLAGS, boot: bootSource(guest), image, wheels: toRealPath(wheels) };
+  const program = { node: process.execPath, flags: SESSION_FLAGS, boot: bootSource(guest), files: nodeFiles() };
+  return { ...program, image, wheels: toRealPath(wheels) };
 }
 
 /**
@@ -92,6 +94,10 @@ async function make(from: { pyodide: string; guest: string; python: string; path
     const why = `the memory snapshot of Python could not be made: ${reason || "it did not answer in time"}`;
     throw unavailable(why, "Install it again with: rlm env add wasm --force");
   }
+}
+
+function isFlag(flag: string): boolean {
+  return process.allowedNodeEnvironmentFlags.has(flag);
 }
 
 /** As sessions see it: mounts are at their real paths. */

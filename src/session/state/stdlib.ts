@@ -18,7 +18,8 @@ export interface StdlibSource {
   update(change: (source: string) => Promise<string>): Promise<void>;
 }
 
-const LIMIT_MS = 5_000;
+/** Code of the user runs in it. It is generous, because a machine can be busy. */
+const LIMIT_MS = 20_000;
 
 export class StandardLibrary {
   readonly #source: StdlibSource;

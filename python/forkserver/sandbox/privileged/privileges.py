@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ... import libc
 from .. import interpreter, limits, namespaces
-from ..trees import Mount, attach_tree, clone_tree
+from ..trees import Mount, attach_tree, clone_tree, make_target
 from . import broker as broker_module, cgroups, subordinate_ids, users
 from .broker import Broker
 
@@ -108,23 +108,23 @@ def _subordinate_ranges(home: str, configured: tuple[int, int] | None) -> tuple[
     return ranges, None
 
 
-def _uncover(folders: list[str]) -> None:
-    """In a private mount namespace, replaces inaccessible parents of the interpreter by folders that contain only it."""
+def _uncover(paths: list[str]) -> None:
+    """In a private mount namespace, replaces inaccessible parents of what is needed by folders that contain only that."""
     libc.unshare(libc.CLONE_NEWNS)
     libc.mount(None, b"/", None, 16384 | (1 << 18))
-    mounts = [Mount(folder, write=False) for folder in folders]
+    mounts = [Mount(path, write=False) for path in paths]
     trees = [(mount, clone_tree(mount)) for mount in mounts]
-    for closed in sorted({_closed_parent(folder) for folder in folders}):
+    for closed in sorted({_closed_parent(path) for path in paths}):
         libc.mount(b"tmpfs", os.fsencode(closed), b"tmpfs", 6, b"size=1m,mode=0755")
     for mount, tree in trees:
-        os.makedirs(mount.path, 0o755, exist_ok=True)
+        make_target(tree, mount.path)
         attach_tree(mount, tree, mount.path)
 
 
-def _closed_parent(folder: str) -> str:
-    parts = folder.split("/")
+def _closed_parent(path: str) -> str:
+    parts = path.split("/")
     for depth in range(2, len(parts)):
         parent = "/".join(parts[:depth])
         if not os.stat(parent).st_mode & 0o001:
             return parent
-    return os.path.dirname(folder)
+    return os.path.dirname(path)

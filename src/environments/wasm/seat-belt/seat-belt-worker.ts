@@ -87,12 +87,8 @@ export class SeatBeltWorker implements Worker {
 
   /** Why it ended at its start. */
   get complaint(): string {
-    return (
-      this.#complaint
-        .split("\n")
-        .find((line) => line.startsWith("worker: "))
-        ?.slice(8) ?? "it ended at once"
-    );
+    const lines = this.#complaint.split("\n").filter((line) => line.trim() !== "");
+    return lines.find((line) => line.startsWith("worker: "))?.slice(8) ?? lines.at(-1) ?? "it ended at once";
   }
 
   get pid(): number | undefined {
