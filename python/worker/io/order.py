@@ -16,7 +16,7 @@ import itertools
 import os
 import sys
 import time
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional
 
 from .channel import Writer
 from .descriptors import unread
@@ -86,10 +86,6 @@ class Order:
         """After an execution, when everything is flushed. Marks count from here."""
         self._marks = 0
         self._starts = tuple(self._totals)
-
-    def totals(self) -> Tuple[int, int]:
-        """Bytes that the streams wrote so far."""
-        return self._totals[OUT], self._totals[ERR]
 
     def share(self) -> None:
         """Before a process is started, when everything is flushed: what it writes comes after that."""

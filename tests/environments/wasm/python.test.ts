@@ -65,6 +65,13 @@ describe.skipIf(!hasPyodide).each(["in a tier", "behind the seat belt"])("Python
     expect(await errorOf("open('/dev/tty')")).toMatch(/^FileNotFoundError/);
   });
 
+  test("what code writes past the streams belongs to its own execution", async () => {
+    for (let index = 0; index < 50; index += 1) {
+      const result = await run(`import os; os.write(1, b'out ${index}'); os.write(2, b'err ${index}')`);
+      expect(result).toMatchObject({ stdout: `out ${index}`, stderr: `err ${index}` });
+    }
+  });
+
   test("what needs processes or time zones says what to use instead", async () => {
     expect(await errorOf("import multiprocessing; multiprocessing.Process(target=print).start()")).toMatch(
       /cannot start processes.*'local'/,
