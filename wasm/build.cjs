@@ -8,7 +8,7 @@ const path = require("node:path");
 
 const { imageOf, writeImage } = require("./image.cjs");
 const { openGate } = require("./imports.cjs");
-const { compiledName, loadPython, openScripts } = require("./python.cjs");
+const { compileBinary, compiledName, loadPython, openScripts } = require("./python.cjs");
 const { openSnapshot, toParts } = require("./snapshot.cjs");
 
 const join = (...parts) => path.join(...parts);
@@ -28,8 +28,31 @@ const SOURCES = [
   "folders.cjs",
 ];
 const BINARIES = ["pyodide.asm.wasm", "python_stdlib.zip"];
+
+/** What is replaced in Pyodide's modules: they become scripts, and get what they need as arguments (python.cjs). */
+const IMPORTS = [/\bimport\(/g, "importModule("];
+const IN_LOADER = [
+  IMPORTS,
+  [/\/\/# sourceMappingURL=.*/g, ""],
+  [/export\s*\{\s*(\w+) as loadPyodide,[^}]*\};?/g, "exported.loadPyodide=$1;"],
+  [/\{binary:(\w+),response:(\w+)\}=\w+\(\w+\+"pyodide\.asm\.wasm"\)/g, " $1,$2"],
+  [/WebAssembly\.instantiate\(await \w+,(\w+)\)/g, "startBinary($1)"],
+];
+const IN_MODULE = [
+  ['const{createRequire}=await import("node:module");var require=createRequire(import.meta.url)', ""],
+  IMPORTS,
+  ["import.meta.url", '"file:///image/pyodide.asm.mjs"'],
+  [/export default (\w+);?/g, "exported.createModule=$1;"],
+  ["return Module.HEAP8.set(t),", "return restoreMemory(Module.HEAP8),"],
+  ["env:wasmImports,", "env:gateImports(wasmImports),"],
+  ["return readBinary(libFile)", 'throw new Error("no such file")'], // it would be one of the process
+  // Thousands of functions get a place in the table: not one by one, and one adapter is compiled for each signature.
+  ['return wasmTable["grow"](1)', "return growTable(wasmTable,freeTableIndexes)"],
+  ["wasmTableMirror[idx]=wasmTable.get(idx)", "wasmTableMirror[idx]=func"],
+  ["new WebAssembly.Module(bytes)", "adapterOf(sig,bytes)"],
+];
 /** Without a snapshot, and with all of JavaScript. */
-const START = { snapshot: null, gate: openGate().gate };
+const toStart = (image) => ({ binary: compileBinary(image), snapshot: null, gate: openGate().gate });
 /** Where our Python code is while the snapshot is made. No session has these files. */
 const WORKER = "/lib/rlm/worker";
 
@@ -42,8 +65,8 @@ async function main([pyodide, python, target]) {
       "info.json": Buffer.from(
         JSON.stringify(JSON.parse(readFileSync(join(pyodide, "pyodide-lock.json"), "utf8")).info),
       ),
-      "pyodide.mjs": toScript(readFileSync(join(pyodide, "pyodide.mjs"), "utf8"), "loadPyodide"),
-      "pyodide.asm.mjs": toScript(readFileSync(join(pyodide, "pyodide.asm.mjs"), "utf8"), "createModule"),
+      "pyodide.mjs": toScript(readFileSync(join(pyodide, "pyodide.mjs"), "utf8"), IN_LOADER),
+      "pyodide.asm.mjs": toScript(readFileSync(join(pyodide, "pyodide.asm.mjs"), "utf8"), IN_MODULE),
     };
     const image = imageOf(parts);
     Object.assign(parts, toParts(await takeSnapshot(image, join(python, "worker"))));
@@ -57,26 +80,18 @@ async function main([pyodide, python, target]) {
 }
 
 /** A module as the body of a function that sets its export. */
-function toScript(source, name) {
-  const text = source
-    .replace(/export\s*\{\s*(\w+) as loadPyodide,[^}]*\};?/, "exported.loadPyodide=$1;")
-    .replace(/export default (\w+);?/, "exported.createModule=$1;")
-    .replace('const{createRequire}=await import("node:module");var require=createRequire(import.meta.url)', "")
-    .replaceAll(/\bimport\(/g, "importModule(")
-    .replace("return Module.HEAP8.set(t),", "return restoreMemory(Module.HEAP8),")
-    .replace("env:wasmImports,", "env:gateImports(wasmImports),")
-    .replace("return readBinary(libFile)", 'throw new Error("no such file")') // it would be one of the process
-    .replaceAll("import.meta.url", '"file:///image/pyodide.asm.mjs"')
-    .replace(/\/\/# sourceMappingURL=.*/, "");
-  const inModule = ["restoreMemory(", "gateImports(", 'throw new Error("no such file")'];
-  for (const expected of [`exported.${name}=`, ...(name === "createModule" ? inModule : [])]) {
-    if (!text.includes(expected)) throw new Error(`this version of Pyodide has no '${expected}' where it is expected`);
+function toScript(source, changes) {
+  let text = source;
+  for (const [part, replacement] of changes) {
+    const changed = text.replaceAll(part, replacement);
+    if (changed === text) throw new Error(`this version of Pyodide has no '${part}' where it is expected`);
+    text = changed;
   }
   return Buffer.from(text);
 }
 
 async function takeSnapshot(image, folder) {
-  const python = await loadPython(image, openScripts(image, false), START, { _makeSnapshot: true });
+  const python = await loadPython(image, openScripts(image, false), toStart(image), { _makeSnapshot: true });
   for (const { parentPath, path: older, name } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const source = parentPath ?? older; // before Node 20.12 it has the other name
     if (!name.endsWith(".py")) continue;
@@ -101,7 +116,7 @@ globals().clear()
 /** What V8 has compiled of the scripts when a session has started. */
 async function compile(image) {
   const scripts = openScripts(image, false);
-  await loadPython(image, scripts, { ...START, snapshot: openSnapshot(image) });
+  await loadPython(image, scripts, { ...toStart(image), snapshot: openSnapshot(image) });
   return Object.fromEntries(
     Object.entries(scripts).map(([name, script]) => [compiledName(name), script.createCachedData()]),
   );

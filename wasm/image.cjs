@@ -4,7 +4,6 @@
 // index as 4 bytes, the index as JSON (name: [offset, length]), the parts, and the SHA-256 of all that, which the host checks.
 "use strict";
 
-const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 
 exports.openImage = function openImage(fd) {
@@ -27,6 +26,7 @@ exports.writeImage = function writeImage(path, parts) {
     index[name] = [offset, content.length];
     offset += content.length;
   }
+  const { createHash } = require("node:crypto"); // here, because it takes long to load, and sessions do not need it
   const head = Buffer.from(JSON.stringify(index));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);

@@ -28,10 +28,11 @@ exports.start = function start(image, settings, load) {
   });
   worker.on("error", (error) => die(error));
   worker.on("exit", (code) => die(new Error(`a thread ended with ${code}`)));
+  const compile = () => load("python.cjs").compileBinary(image);
   if (settings.isSeatBelt) {
     const exit = process.reallyExit.bind(process); // `process` is cut down later
     load("session.cjs")
-      .runSession(image, { ...shared, port: ours, exit }, load)
+      .runSession(image, { ...shared, port: ours, binary: compile(), exit }, load)
       .catch(die);
     return;
   }
@@ -40,6 +41,9 @@ exports.start = function start(image, settings, load) {
   ours.on("message", ({ exit }) => {
     if (exit !== undefined) process.exit(exit); // the thread of Python waits meanwhile
   });
+  compile() // while the thread starts
+    .then((binary) => worker.postMessage(binary, []))
+    .catch(die);
 };
 
 /** Kills this process, so that the host cannot take its end for a regular exit. */

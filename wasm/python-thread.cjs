@@ -2,7 +2,7 @@
 "use strict";
 
 const { Script } = require("node:vm");
-const { workerData } = require("node:worker_threads");
+const { parentPort, workerData } = require("node:worker_threads");
 
 function run(source, filename) {
   const module = { exports: {} };
@@ -12,6 +12,7 @@ function run(source, filename) {
 }
 
 const { settings, port, codes } = workerData;
+const binary = new Promise((resolve) => parentPort.once("message", resolve));
 const image = run(codes.image, "image.cjs").openImage(settings.image);
 const load = (name) => run(image.text(name), name);
 const exit = (code) => {
@@ -19,4 +20,4 @@ const exit = (code) => {
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   for (;;) Atomics.wait(nothing, 0, 0); // the main thread ends the process
 };
-void load("session.cjs").runSession(image, { ...workerData, exit }, load);
+void load("session.cjs").runSession(image, { ...workerData, binary, exit }, load);

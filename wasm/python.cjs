@@ -6,7 +6,11 @@
 "use strict";
 
 /** The scripts that build.cjs made of Pyodide's modules, and what each must export. */
+const BINARY = "pyodide.asm.wasm";
 const SCRIPTS = { "pyodide.mjs": "loadPyodide", "pyodide.asm.mjs": "createModule" };
+
+/** What a script gets. */
+const ARGUMENTS = `exported require importModule startBinary restoreMemory gateImports growTable adapterOf`.split(" ");
 
 /** What V8 compiled of a script is in the image under this name. */
 exports.compiledName = (name) => `${name}.compiled`;
@@ -14,24 +18,31 @@ exports.compiledName = (name) => `${name}.compiled`;
 /** Compiles them. V8 compiles them itself where the image has nothing, or where it comes from another version of V8. */
 exports.openScripts = function openScripts(image, hasCompiled) {
   const toScript = (name) => {
-    const text = `(function (exported, require, importModule, restoreMemory, gateImports) {"use strict";${image.text(name)}\n})`;
+    const text = `(function (${ARGUMENTS.join()}) {"use strict";${image.text(name)}\n})`;
     const cachedData = hasCompiled ? image.bytes(exports.compiledName(name)) : undefined;
     return [name, new (require("node:vm").Script)(text, { filename: name, cachedData })];
   };
   return Object.fromEntries(Object.keys(SCRIPTS).map(toScript));
 };
 
+/** A promise of Python as V8 keeps it. Threads can share it. */
+exports.compileBinary = (image) => WebAssembly.compile(image.bytes(BINARY));
+
 /**
- * `options` are those of `loadPyodide`. `snapshot` is that of snapshot.cjs, or null to start without one; `gate` is that of imports.cjs.
+ * `options` are those of `loadPyodide`. `binary` is a promise of what V8 compiled, `snapshot` that of snapshot.cjs, or null to start without
+ * one; `gate` is that of imports.cjs.
  */
-exports.loadPython = async function loadPython(image, scripts, { snapshot, gate }, options = {}) {
+exports.loadPython = async function loadPython(image, scripts, { binary, snapshot, gate }, options = {}) {
   const [{ loadPyodide }, { createModule }] = Object.keys(SCRIPTS).map((name) =>
-    evaluate(scripts[name], name, [(memory) => snapshot.restore(memory), gate]),
+    evaluate(scripts[name], name, {
+      startBinary: (imports) => start(binary, imports),
+      restoreMemory: (memory) => snapshot.restore(memory),
+      gateImports: gate,
+    }),
   );
-  const binary = image.bytes("pyodide.asm.wasm");
   const library = image.bytes("python_stdlib.zip");
   allowed = AT_START;
-  const python = await withFiles({ "pyodide.asm.wasm": binary, "python_stdlib.zip": library }, () =>
+  const python = await withFiles({ "python_stdlib.zip": library }, () =>
     loadPyodide({
       indexURL: "/image",
       jsglobals: Object.freeze(Object.create(null)),
@@ -65,11 +76,36 @@ async function importModule(name) {
   return { ...found, default: found };
 }
 
+async function start(binary, imports) {
+  const module = await binary;
+  return { module, instance: await WebAssembly.instantiate(module, imports) };
+}
+
 function evaluate(script, name, hooks) {
   const exported = {};
-  script.runInThisContext()(exported, allowedModule, importModule, ...hooks);
+  const given = { exported, require: allowedModule, importModule, growTable, adapterOf, ...hooks };
+  script.runInThisContext()(...ARGUMENTS.map((each) => given[each]));
   if (typeof exported[SCRIPTS[name]] !== "function") throw new Error(`${name} exports no ${SCRIPTS[name]}`);
   return exported;
+}
+
+const GROWTH = 4096;
+const adapters = new Map();
+
+/** The first of some free places in a table; the others are added to the list of free ones. */
+function growTable(table, free) {
+  const first = table.grow(GROWTH);
+  for (let index = first + GROWTH - 1; index > first; index -= 1) free.push(index);
+  return first;
+}
+
+/** The module that makes a function of JavaScript one of WebAssembly. It depends on the signature alone. */
+function adapterOf(signature, bytes) {
+  const known = adapters.get(signature);
+  if (known !== undefined) return known;
+  const made = new WebAssembly.Module(bytes);
+  adapters.set(signature, made);
+  return made;
 }
 
 /** Pyodide reads its files by path. While it starts, those of the image are found there. */

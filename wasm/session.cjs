@@ -11,6 +11,7 @@ const STACK_BYTES = 4 * 1024 * 1024;
 /** Where the seat belt got no large stack. Deep recursion still ends the process there. */
 const SMALL_STACK_BYTES = 256 * 1024;
 
+/** `shared.binary` is a promise (python.cjs). */
 exports.runSession = async function runSession(image, shared, load) {
   const die = prepareDeath();
   try {
@@ -21,7 +22,7 @@ exports.runSession = async function runSession(image, shared, load) {
 };
 
 async function run(image, shared, load, die) {
-  const { settings, interrupt } = shared;
+  const { settings, interrupt, binary } = shared;
   if (settings.isSeatBelt) {
     // The permission model has no bindings, and Emscripten asks for these numbers only.
     process.binding = () => ({ fs: require("node:fs").constants });
@@ -31,7 +32,7 @@ async function run(image, shared, load, die) {
   // Not before: V8 takes compiled code only with the flags that it was compiled with.
   require("node:v8").setFlagsFromString(`--wasm-max-mem-pages=${settings.pages}`);
   const { gate, close } = load("imports.cjs").openGate();
-  const python = await loadPython(image, scripts, { snapshot: load("snapshot.cjs").openSnapshot(image), gate });
+  const python = await loadPython(image, scripts, { binary, snapshot: load("snapshot.cjs").openSnapshot(image), gate });
   python.setInterruptBuffer(interrupt);
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
   load("folders.cjs").mountFolders(python.FS, settings);

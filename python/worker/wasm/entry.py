@@ -3,6 +3,7 @@
 When the command pipe of a worker ends, or its own code is broken, the process ends.
 """
 
+import gc
 import json
 import sys
 import types
@@ -29,6 +30,8 @@ def prepare() -> None:
     missing.install()
     sys.executable = sys._base_executable = ""  # type: ignore[attr-defined]  # of the process that makes the snapshot
     sys.orig_argv = []
+    gc.collect()
+    gc.freeze()  # a collection in a session need not look at all this again
 
 
 def run(settings: str) -> None:

@@ -19,6 +19,7 @@ module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)
 module.code.run_js("process.getBuiltinModule('fs').readFileSync('{{SECRET}}', 'utf8')")`,
   "put modules back": `
 import sys, gc, types
+gc.unfreeze()
 for each in gc.get_objects():
     if type(each) is types.ModuleType and getattr(each, '__name__', '') in ('js', 'pyodide_js', '_pyodide_core'):
         sys.modules[each.__name__] = each
@@ -27,6 +28,7 @@ import js
 js.process.getBuiltinModule('fs').readFileSync('{{SECRET}}', 'utf8')`,
   "walk the garbage collector for proxies": `
 import gc
+gc.unfreeze()
 found = [each for each in gc.get_objects() if any(kind.__name__ == 'JsProxy' for kind in type(each).__mro__)]
 finders = [each for each in gc.get_objects() if type(each).__name__ == 'JsFinder']
 [proxy for finder in finders for proxy in finder.jsproxies.values()][0].FS`,
@@ -87,10 +89,12 @@ import importlib.machinery as m
 m.BuiltinImporter.load_module('_pyodide_core').to_js([1])`,
   "raise an error of JavaScript": `
 import gc
+gc.unfreeze()
 kinds = [each for each in gc.get_objects() if isinstance(each, type) and each.__name__ in ('JsException', 'JsProxy', 'JsBigInt')]
 [kind for kind in kinds if kind.__name__ == 'JsException'][0]('x').js_error.constructor`,
   "use a proxy that Python still holds": `
 import gc
+gc.unfreeze()
 found = [each for each in gc.get_objects() if any(kind.__name__ == 'JsProxy' for kind in type(each).__mro__)]
 [each.constructor for each in found][0]`,
   "call the functions behind proxies": `
