@@ -7,7 +7,7 @@ import type { RLM, RLMOptions } from "../api/run.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { Session } from "../api/session.ts";
 import type { Capabilities } from "../protocol/capabilities.ts";
-import type { ContractCase, ContractContext } from "./contract/case.ts";
+import type { ContractCase, ContractContext, Need, PythonFeature } from "./contract/case.ts";
 import { SUBJECTS } from "./contract/subjects.ts";
 
 /** All cases, in the order in which they run. */
@@ -21,6 +21,8 @@ export interface RuntimeContractOptions {
   readonly openOther?: (() => Promise<Runtime>) | undefined;
   /** What its environment can do. */
   readonly capabilities: Pick<Capabilities, "fork" | "checkpoint" | "shell">;
+  /** What its Python does not have. Default: it has everything. */
+  readonly lacks?: readonly PythonFeature[] | undefined;
   /** How many executions may wait in one session. Default: 128. */
   readonly maxWaiting?: number | undefined;
   /** Runs whose model calls are answered by `contractScript`. Default: it has no runs. */
@@ -52,14 +54,19 @@ export function describeRuntime(
     for (const [subject, cases] of Object.entries(SUBJECTS)) {
       describe(subject, () => {
         for (const one of cases) {
-          const missing = one.needs?.filter((need) => (need === "runs" ? !options.rlm : !options.capabilities[need]));
-          if (missing !== undefined && missing.length > 0)
-            test.skip(`${one.name} (skipped: ${name} has no ${missing.join(", ")})`, () => {});
+          const missing = one.needs?.filter((need) => !has(options, need)) ?? [];
+          if (missing.length > 0) test.skip(`${one.name} (skipped: ${name} has no ${missing.join(", ")})`, () => {});
           else test(one.name, () => runCase(one, options, shared));
         }
       });
     }
   });
+}
+
+function has({ capabilities, lacks = [], rlm }: RuntimeContractOptions, need: Need): boolean {
+  if (need === "runs") return rlm !== undefined;
+  if (need === "fork" || need === "checkpoint" || need === "shell") return capabilities[need];
+  return !lacks.includes(need);
 }
 
 /** Runs one case with a runtime of its own, for runners that `describeRuntime` does not fit. */

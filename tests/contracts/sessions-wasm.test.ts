@@ -15,6 +15,8 @@ import { describeProbes } from "./sessions/probes.ts";
 import { describeAcross } from "./sessions/state.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
 
+const BROKER_PROBES = ["broker-forge-channel", "broker-flood", "broker-channel-exhaust"];
+
 await describeWhereAvailable(
   "wasm",
   async () => {
@@ -45,12 +47,16 @@ await describeWhereAvailable(
         options: { environment: "wasm" },
         categories: ["wasm-escape", "protocol", "terminal"],
         languages: ["python", "pyodide"],
+        toPrelude: (prelude) =>
+          prelude.replace(/^.* = _private\(\)$/m, "EVENTS = os.open('/dev/rlm/events', os.O_WRONLY)"),
+        elsewhere: Object.fromEntries(BROKER_PROBES.map((id) => [id, "wasm has no socket for copies of a session"])),
       });
       describeRuntime(
         "in wasm",
         {
-          open: wasm.open,
+          open: () => wasm.open({ stdlibPath: `${toOptions().stdlibPath}-of-the-runtime.py` }),
           capabilities: wasm.capabilities,
+          lacks: ["threads", "resource", "inspection"],
           maxWaiting: MAX_WAITING,
           rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
         },

@@ -20,6 +20,8 @@ export interface ProbesContract {
   /** Categories of the corpus. */
   readonly categories: readonly string[];
   readonly languages: readonly Probe["language"][];
+  /** Changes what runs before each probe, where the environment has other descriptors. Default: nothing is changed. */
+  readonly toPrelude?: (prelude: string) => string;
   /** By the id of a probe: why it does not hold. */
   readonly expectedDifferences?: Readonly<Record<string, string>>;
   /** By the id of a probe: where it is tested instead. It is not run here. */
@@ -28,6 +30,7 @@ export interface ProbesContract {
 
 export function describeProbes(name: string, contract: ProbesContract): void {
   const { options = {}, categories, languages, expectedDifferences = {}, elsewhere = {} } = contract;
+  const { toPrelude = (prelude: string) => prelude } = contract;
   const probes = ["sandbox-probes.json", "protocol-probes.json"].flatMap((file) => {
     const { prelude_python: prelude, probes: all } = readCorpus(file);
     const isOurs = file === "protocol-probes.json"; // the other file has those of another framing
@@ -35,7 +38,7 @@ export function describeProbes(name: string, contract: ProbesContract): void {
       .filter(({ category, language }) => categories.includes(category) && languages.includes(language))
       .filter(({ id }) => !(id in elsewhere))
       .filter(({ category }) => isOurs || category !== "protocol")
-      .map((probe) => ({ probe, prelude }));
+      .map((probe) => ({ probe, prelude: toPrelude(prelude) }));
   });
 
   describe(`probes in ${name}`, () => {

@@ -217,6 +217,7 @@ export const CANCELLATION: readonly ContractCase[] = [
   },
   {
     name: "inspecting, listing and reading files do not wait for running code",
+    needs: ["inspection"],
     async run({ openSession }) {
       const session = await openSession();
       await run(session, "x = [1, 2]");

@@ -175,6 +175,7 @@ export const LOOKING: readonly ContractCase[] = [
   },
   {
     name: "output of threads after the end of their execution is background output",
+    needs: ["threads"],
     async run({ openSession }) {
       const session = await openSession();
       const { events, until, subscription } = await record(session);

@@ -124,6 +124,7 @@ export const SESSIONS: readonly ContractCase[] = [
   },
   {
     name: "a limit of a session replaces that of the runtime",
+    needs: ["resource"],
     async run({ openSession }) {
       const session = await openSession({ limits: { openFiles: 100 } });
       equal(
