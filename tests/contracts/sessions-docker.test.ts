@@ -26,8 +26,8 @@ await describeWhereAvailable("docker", useDocker, () => {
     capabilities: LOCAL_CAPABILITIES,
   };
   describeSessions("docker", docker);
-  describeAcross(["docker", docker], ["local", local]);
   describe("stress", { tags: "stress" }, () => {
+    describeAcross(["docker", docker], ["local", local]);
     describeProbes("docker", {
       options: { environment: "docker" },
       categories: KERNEL_CATEGORIES,

@@ -1,6 +1,8 @@
 // The contracts of sessions and of the runtime, and the hostile corpus, in the environment `wasm`. Skipped with the reason where it
 // cannot be had, unless RLM_REQUIRE_WASM is 1.
 
+/** @module-tag stress */
+
 import { afterAll, describe, test } from "vitest";
 import type { LocalRuntime } from "../../src/api/local.ts";
 import { openRuntime } from "../../src/index.ts";
@@ -42,26 +44,24 @@ await describeWhereAvailable(
     };
     describeSessions("wasm", wasm);
     describeAcross(["wasm", wasm], ["local", local]);
-    describe("stress", { tags: "stress" }, () => {
-      describeProbes("wasm", {
-        options: { environment: "wasm" },
-        categories: ["wasm-escape", "protocol", "terminal"],
-        languages: ["python", "pyodide"],
-        toPrelude: (prelude) =>
-          prelude.replace(/^.* = _private\(\)$/m, "EVENTS = os.open('/dev/rlm/events', os.O_WRONLY)"),
-        elsewhere: Object.fromEntries(BROKER_PROBES.map((id) => [id, "wasm has no socket for copies of a session"])),
-      });
-      describeRuntime(
-        "in wasm",
-        {
-          open: () => wasm.open({ stdlibPath: `${toOptions().stdlibPath}-of-the-runtime.py` }),
-          capabilities: wasm.capabilities,
-          lacks: ["threads", "resource", "inspection"],
-          maxWaiting: MAX_WAITING,
-          rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
-        },
-        { describe, test, afterAll },
-      );
+    describeProbes("wasm", {
+      options: { environment: "wasm" },
+      categories: ["wasm-escape", "protocol", "terminal"],
+      languages: ["python", "pyodide"],
+      toPrelude: (prelude) =>
+        prelude.replace(/^.* = _private\(\)$/m, "EVENTS = os.open('/dev/rlm/events', os.O_WRONLY)"),
+      elsewhere: Object.fromEntries(BROKER_PROBES.map((id) => [id, "wasm has no socket for copies of a session"])),
     });
+    describeRuntime(
+      "in wasm",
+      {
+        open: () => wasm.open({ stdlibPath: `${toOptions().stdlibPath}-of-the-runtime.py` }),
+        capabilities: wasm.capabilities,
+        lacks: ["threads", "resource", "inspection"],
+        maxWaiting: MAX_WAITING,
+        rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
+      },
+      { describe, test, afterAll },
+    );
   },
 );

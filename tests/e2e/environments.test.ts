@@ -15,14 +15,14 @@ interface Report {
 }
 
 describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})`}`, () => {
-  test("run --demo answers", async () => {
+  test("run --demo answers", { tags: "stress" }, async () => {
     installWasm();
     using folder = new Folder();
     const { code, stdout } = await rlm(["run", "--demo", "--env", "wasm"], { cwd: folder.path });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
   });
 
-  test("repl answers, though nothing can be undone there", async () => {
+  test("repl answers, though nothing can be undone there", { tags: "stress" }, async () => {
     installWasm();
     using folder = new Folder();
     const { code, stdout, stderr } = await rlm(["repl", "--env", "wasm"], {

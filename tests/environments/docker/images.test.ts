@@ -114,7 +114,7 @@ describe.skipIf(obstacle !== undefined)("images of sessions", () => {
     expect((await session.execute("print(6*7)")).stdout).toBe("42\n");
   });
 
-  test("are removed when their base has no name left", async () => {
+  test("are removed when their base has no name left", { tags: "stress" }, async () => {
     const [first, second] = [await makeImage("#1"), await makeImage("#2")];
     await using runtime = await open({ docker: { image: first } });
     await (await runtime.openSession()).close();
@@ -126,7 +126,7 @@ describe.skipIf(obstacle !== undefined)("images of sessions", () => {
     expect((await workers()).filter((image) => image.base === base)).toEqual([]);
   });
 
-  test("that somebody removes are made again", async () => {
+  test("that somebody removes are made again", { tags: "stress" }, async () => {
     const image = await makeImage("#3");
     await using runtime = await open({ docker: { image } });
     await (await runtime.openSession()).close();

@@ -5,7 +5,14 @@ import type { Result, Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { hasPyodide, installWasm } from "./open-wasm.ts";
 
-describe.skipIf(!hasPyodide).each(["in a tier", "behind the seat belt"])("Python in wasm %s", (where) => {
+describe.skipIf(!hasPyodide)("Python in wasm in a tier", () => {
+  describePython("in a tier");
+});
+describe.skipIf(!hasPyodide)("Python in wasm behind the seat belt", { tags: "stress" }, () => {
+  describePython("behind the seat belt");
+});
+
+function describePython(where: "in a tier" | "behind the seat belt"): void {
   let runtime: Runtime;
   let session: Session;
   beforeAll(async () => {
@@ -91,4 +98,4 @@ describe.skipIf(!hasPyodide).each(["in a tier", "behind the seat belt"])("Python
     expect(await run("import posix; posix._exit(3)")).toMatchObject({ status: "exit", exitCode: 3 });
     expect(await valueOf(session, "1 + 1")).toBe("2");
   });
-});
+}

@@ -123,22 +123,27 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     expect(await valueOf(session, "x = 1; x")).toBe("1");
   });
 
-  test("an inspection that no interrupt ends costs its worker, and code that waits for it runs in the next one", async () => {
-    await using session = await runtime.openSession();
-    const stubborn = "import itertools\nclass Stubborn:\n  def __dir__(self): sum(itertools.repeat(0))\nx = Stubborn()";
-    await session.execute(stubborn).result;
-    const failing = session.complete("x.a", 3, { timeoutMs: 200 }).catch((error: unknown) => error);
-    const other = session.complete("pri", 3, { timeoutMs: 200 }); // waits for its turn
-    await new Promise(setImmediate); // the first was sent
-    const waiting = session.execute("1 + 1", { timeoutMs: 3000 });
-    expect(await failing).toMatchObject({
-      code: "INSPECTION_FAILED",
-      why: "it did not end in time. The worker was replaced, its state is lost",
-    });
-    expect(await waiting.result).toMatchObject({ status: "ok", epoch: 2 });
-    expect(await other).toHaveProperty("incomplete");
-    expect(await session.execute("x").result).toMatchObject({ error: { name: "NameError" } });
-  });
+  test(
+    "an inspection that no interrupt ends costs its worker, and code that waits for it runs in the next one",
+    { tags: "stress" },
+    async () => {
+      await using session = await runtime.openSession();
+      const stubborn =
+        "import itertools\nclass Stubborn:\n  def __dir__(self): sum(itertools.repeat(0))\nx = Stubborn()";
+      await session.execute(stubborn).result;
+      const failing = session.complete("x.a", 3, { timeoutMs: 200 }).catch((error: unknown) => error);
+      const other = session.complete("pri", 3, { timeoutMs: 200 }); // waits for its turn
+      await new Promise(setImmediate); // the first was sent
+      const waiting = session.execute("1 + 1", { timeoutMs: 3000 });
+      expect(await failing).toMatchObject({
+        code: "INSPECTION_FAILED",
+        why: "it did not end in time. The worker was replaced, its state is lost",
+      });
+      expect(await waiting.result).toMatchObject({ status: "ok", epoch: 2 });
+      expect(await other).toHaveProperty("incomplete");
+      expect(await session.execute("x").result).toMatchObject({ error: { name: "NameError" } });
+    },
+  );
 
   test("variables are listed while code runs, and inspected while none runs", async () => {
     await using session = await runtime.openSession();

@@ -17,7 +17,7 @@ const CORPUS: readonly (readonly [string, string])[] = readCorpus("sandbox-probe
   .probes.filter(({ category }) => category === "wasm-escape")
   .map(({ id, code }) => [id, code]);
 
-describe.skipIf(!hasPyodide)("probes in wasm in a tier", () => {
+describe.skipIf(!hasPyodide)("probes in wasm in a tier", { tags: "stress" }, () => {
   describeProbes("in a tier");
 });
 describe.skipIf(!hasPyodide)("probes in wasm behind the seat belt", { tags: "stress" }, () => {
