@@ -201,7 +201,8 @@ export interface EnvironmentReport {
   readonly notMounted: readonly string[];
   /** Why no stronger kind can be built here, and how to get it. Null: it is the strongest, no other was tried, or it is not known yet. */
   readonly strongerTier: StrongerTier | null;
-  readonly python: { readonly version: string; readonly executable: string } | null;
+  /** That of sessions. Null until it is known. Its executable is null where it is no program of the machine. */
+  readonly python: { readonly version: string; readonly executable: string | null } | null;
   readonly landlock: number | null;
   /** The version of the memory cgroup that each sandbox has. Null: none, or not known yet. */
   readonly cgroup: 1 | 2 | null;

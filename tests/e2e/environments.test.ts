@@ -60,6 +60,9 @@ describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})
     const { usable, findings } = JSON.parse(stdout) as Report;
     expect({ code, usable }).toEqual({ code: 0, usable: true });
     expect(findings.find(({ check }) => check === "environment")?.capabilities).toEqual(WASM_CAPABILITIES);
+    expect(findings.find(({ check }) => check === "python")).toMatchObject({
+      found: expect.stringMatching(/^3\.14\.\d+ in WebAssembly$/),
+    });
     expect(findings.find(({ check }) => check === "wasm")).toMatchObject({
       status: "ok",
       found: expect.stringMatching(/^Pyodide [\d.]+ in /),

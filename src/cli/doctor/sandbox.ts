@@ -44,6 +44,7 @@ export async function checkSandbox(options: Configured): Promise<readonly Findin
 function python({ python: found }: EnvironmentReport): Finding {
   const check = "python";
   if (found === null) return ok(check, "not started");
+  if (found.executable === null) return ok(check, `${found.version} in WebAssembly`);
   const text = `${found.version} at ${found.executable}`;
   const shim = shimPath();
   if (shim === undefined) return ok(check, text);

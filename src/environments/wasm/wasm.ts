@@ -15,7 +15,7 @@ import type {
 import type { GuestProgram } from "../local/fork-server.ts";
 import { LocalEnvironment } from "../local/local.ts";
 import { prepareGuest } from "./guest-image.ts";
-import { unavailable } from "./pyodide.ts";
+import { PYODIDE_PYTHON, unavailable } from "./pyodide.ts";
 import { SEAT_BELT, SeatBelt } from "./seat-belt/seat-belt.ts";
 import { WasmSandbox } from "./wasm-sandbox.ts";
 
@@ -54,7 +54,8 @@ export class WasmEnvironment implements Environment {
 
   report(): EnvironmentReport {
     const inner = this.#live?.report() ?? EMPTY_REPORT;
-    return { ...inner, name: this.name, capabilities: this.capabilities };
+    const python = this.#live === undefined ? null : { version: PYODIDE_PYTHON, executable: null };
+    return { ...inner, name: this.name, capabilities: this.capabilities, python };
   }
 
   async close(): Promise<void> {

@@ -31,6 +31,11 @@ function describePython(where: "in a tier" | "behind the seat belt"): void {
     return result.status === "error" ? `${result.error.name}: ${result.error.value}` : result.status;
   };
 
+  test("the version of Python is that of sessions, not of the machine", async () => {
+    const { python } = runtime.report();
+    expect(await valueOf(session, "import platform; platform.python_version()")).toBe(`'${python?.version}'`);
+  });
+
   test("asyncio.run() runs a coroutine, again and again", async () => {
     const code = "import asyncio\n[asyncio.run(asyncio.sleep(0.001, i)) for i in range(3)]";
     expect(await valueOf(session, code)).toBe("[0, 1, 2]");
