@@ -4,8 +4,8 @@
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { EngineError } from "./engine/errors.ts";
 import { createSystemImage } from "./system-image.ts";
+import { DEFAULT_IMAGE } from "./worker-image.ts";
 
-const DEFAULT_IMAGE = "python:3.11-slim";
 const PROOF = ["python3", "-c", "print(1+1)"];
 /** As a shell says it. */
 const NOT_FOUND = 127;
