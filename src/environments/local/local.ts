@@ -226,7 +226,7 @@ export class LocalEnvironment implements Environment {
     const executable = await findInterpreter(this.#options.python).catch((error: unknown) => {
       throw this.#offerWasm(error);
     });
-    const key = JSON.stringify([executable, requested, platform, this.#guest !== undefined]);
+    const key = JSON.stringify([executable, requested, platform, this.#guest?.node]);
     const [only] = tiers;
     const stronger = platform === "darwin" ? TIER_A_ON_MACOS : null;
     const found = known.get(key) ?? (tiers.length === 1 && only !== undefined ? { tier: only, stronger } : undefined);
