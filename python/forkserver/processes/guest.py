@@ -1,7 +1,7 @@
 """A program that takes the place of the Python worker in a confined process: Node, with Python in WebAssembly.
 
 It is started as the last step of becoming a worker, so every wall of the tier is around it. It gets the same pipes. What it needs is
-in one open file, the image, so the sandbox shows nothing more of the host than otherwise.
+in one open file, the image. Beyond what every sandbox shows of the host, this one shows the program itself (interpreter.py).
 """
 from __future__ import annotations
 
