@@ -5,12 +5,13 @@
 // The process can generate no code from strings, because it is started so.
 "use strict";
 
-/** The scripts that build.cjs made of Pyodide's modules, and what each must export. */
+/** Python itself, as WebAssembly. */
 const BINARY = "pyodide.asm.wasm";
+/** The scripts that build.cjs made of Pyodide's modules, and what each must export. */
 const SCRIPTS = { "pyodide.mjs": "loadPyodide", "pyodide.asm.mjs": "createModule" };
 
-/** What a script gets. */
-const ARGUMENTS = `exported require importModule startBinary restoreMemory gateImports growTable adapterOf`.split(" ");
+/** The parameters of a script. */
+const PARAMETERS = "exported require importModule startBinary restoreMemory gateImports growTable adapterOf".split(" ");
 
 /** What V8 compiled of a script is in the image under this name. */
 exports.compiledName = (name) => `${name}.compiled`;
@@ -18,7 +19,7 @@ exports.compiledName = (name) => `${name}.compiled`;
 /** Compiles them. V8 compiles them itself where the image has nothing, or where it comes from another version of V8. */
 exports.openScripts = function openScripts(image, hasCompiled) {
   const toScript = (name) => {
-    const text = `(function (${ARGUMENTS.join()}) {"use strict";${image.text(name)}\n})`;
+    const text = `(function (${PARAMETERS.join()}) {"use strict";${image.text(name)}\n})`;
     const cachedData = hasCompiled ? image.bytes(exports.compiledName(name)) : undefined;
     return [name, new (require("node:vm").Script)(text, { filename: name, cachedData })];
   };
@@ -84,7 +85,7 @@ async function start(binary, imports) {
 function evaluate(script, name, hooks) {
   const exported = {};
   const given = { exported, require: allowedModule, importModule, growTable, adapterOf, ...hooks };
-  script.runInThisContext()(...ARGUMENTS.map((each) => given[each]));
+  script.runInThisContext()(...PARAMETERS.map((each) => given[each]));
   if (typeof exported[SCRIPTS[name]] !== "function") throw new Error(`${name} exports no ${SCRIPTS[name]}`);
   return exported;
 }
