@@ -38,6 +38,16 @@ function start(code: string, options: Partial<WorkerProgram> = {}) {
   return { worker, listen, exit: exit.promise, flood: flood.promise };
 }
 
+test.each([
+  ["process.stderr.write('worker: no snapshot\\nmore\\n')", "no snapshot"],
+  ["process.stderr.write('node: bad option: --x\\n\\n')", "node: bad option: --x"],
+  ["0", "it ended at once"],
+])("it says why it ended at its start: %s", async (code, why) => {
+  const { worker } = start(code);
+  expect(await worker.ready).toBe(false);
+  expect(worker.complaint).toBe(why);
+});
+
 test("memory is watched while no code runs", async () => {
   const { listen, exit } = start("setInterval(() => {}, 1000)", { memoryOf: () => 2 });
   listen();
