@@ -46,13 +46,23 @@ const CAPABILITIES: Capabilities = {
   fork: true,
   checkpoint: true,
   shell: true,
+  processes: true,
+  threads: true,
+  watch: true,
+  inspectWhileRunning: true,
   network: "none",
   packages: "none",
   languages: ["python"],
 };
 
-/** On macOS: nothing is copied by fork there, and commands are run from Python. */
-const DARWIN_CAPABILITIES: Capabilities = { ...CAPABILITIES, fork: false, checkpoint: false, shell: false };
+/** On macOS: nothing is copied by fork there, commands are run from Python, and there is no inotify. */
+const DARWIN_CAPABILITIES: Capabilities = {
+  ...CAPABILITIES,
+  fork: false,
+  checkpoint: false,
+  shell: false,
+  watch: false,
+};
 
 const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
 const USE_WASM = "Use Python in WebAssembly (rlm env add wasm, then --env wasm)";
@@ -136,12 +146,16 @@ export class LocalEnvironment implements Environment {
     }, REFILL_DELAY_MS).unref();
   }
 
+  get tier(): Tier | null {
+    return this.#provenTier ?? null;
+  }
+
   report(): EnvironmentReport {
     const hello = this.#current?.hello;
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: this.#provenTier ?? null,
+      tier: this.tier,
       notStopped:
         this.#provenTier === undefined
           ? []

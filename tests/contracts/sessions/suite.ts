@@ -7,11 +7,8 @@ import { expect, type TestContext } from "vitest";
 import type { LocalRuntime, LocalSession, LocalSessionOptions, RuntimeOptions } from "../../../src/api/local.ts";
 import type { Capabilities } from "../../../src/protocol/capabilities.ts";
 
-/**
- * What most environments have, besides capabilities. `processes`: code can start others. `threads`: it can start those. `disk-quota`:
- * files are limited. `mounts`: folders of the host can be visible. `host-processes`: the host sees the processes of a session.
- */
-export type Feature = "processes" | "threads" | "disk-quota" | "mounts" | "host-processes";
+/** What most environments and tiers have, besides capabilities. `disk-quota`: files are limited. `mounts`: folders of the host can be visible. */
+export type Feature = "disk-quota" | "mounts";
 
 export interface SessionsContract {
   /** Opens a runtime whose sessions run in the environment. */
@@ -30,39 +27,40 @@ export interface Suite extends Required<SessionsContract> {
   readonly runtime: () => LocalRuntime;
 }
 
-type Operation = "fork" | "checkpoint" | "shell";
+const CAPABILITIES = ["fork", "checkpoint", "shell", "processes", "threads", "watch", "inspectWhileRunning"] as const;
+type Capability = (typeof CAPABILITIES)[number];
 
 export function openSession(suite: Suite, options?: LocalSessionOptions): Promise<LocalSession> {
   return suite.runtime().openSession(options);
 }
 
 /** Skips a case that needs what the environment does not have. */
-export function needs(suite: Suite, { skip }: TestContext, ...features: readonly (Feature | Operation)[]): void {
+export function needs(suite: Suite, { skip }: TestContext, ...features: readonly (Feature | Capability)[]): void {
   for (const feature of features)
     skip(lacks(suite, feature), `${suite.name} has no ${feature}: ${whyNot(suite, feature)}`);
 }
 
 /** Skips the case of an absence where there is none. */
-export function needsAbsence(suite: Suite, { skip }: TestContext, feature: Feature | Operation): void {
+export function needsAbsence(suite: Suite, { skip }: TestContext, feature: Feature | Capability): void {
   skip(!lacks(suite, feature), `${suite.name} has ${feature}`);
 }
 
 /** An error that names the capability, the environment, and what to use instead. */
-export function missing(suite: Suite, capability: Operation): unknown {
+export function missing(suite: Suite, capability: Capability): unknown {
   return expect.objectContaining({
     capability,
     message: expect.stringMatching(`environment '${suite.name}' does not have the capability '${capability}'\\. \\w+`),
   });
 }
 
-function lacks({ capabilities, differs }: Suite, feature: Feature | Operation): boolean {
-  return isOperation(feature) ? !capabilities[feature] : differs[feature] !== undefined;
+function lacks({ capabilities, differs }: Suite, feature: Feature | Capability): boolean {
+  return isCapability(feature) ? !capabilities[feature] : differs[feature] !== undefined;
 }
 
-function whyNot({ differs }: Suite, feature: Feature | Operation): string {
-  return isOperation(feature) ? "its capabilities say so" : (differs[feature] ?? "");
+function whyNot({ differs }: Suite, feature: Feature | Capability): string {
+  return isCapability(feature) ? "its capabilities say so" : (differs[feature] ?? "");
 }
 
-function isOperation(feature: Feature | Operation): feature is Operation {
-  return feature === "fork" || feature === "checkpoint" || feature === "shell";
+function isCapability(feature: Feature | Capability): feature is Capability {
+  return CAPABILITIES.some((name) => name === feature);
 }

@@ -22,6 +22,10 @@ export const WASM_CAPABILITIES: Capabilities = {
   fork: false,
   checkpoint: false,
   shell: false,
+  processes: false,
+  threads: false,
+  watch: true,
+  inspectWhileRunning: false,
   network: "none",
   packages: "wheels",
   languages: ["python"],
@@ -37,6 +41,16 @@ export function installWasm(): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another file of tests has made it
   }
+}
+
+/** Behind the seat belt. */
+export const SEAT_BELT_CAPABILITIES: Capabilities = { ...WASM_CAPABILITIES, watch: false };
+
+/** Installs it. Returns why that is not possible, if so. */
+export async function useWasm(): Promise<string | undefined> {
+  if (!hasPyodide) return NO_PYODIDE;
+  installWasm();
+  return undefined;
 }
 
 export function openWasm(options: Partial<EnvironmentOptions> = {}): WasmEnvironment {

@@ -67,7 +67,7 @@ describe("sessions", () => {
       new RegExp(`^id +state +executions .*\\n(.*\\n)*${id} +idle +1 .* MiB +2: apple, pear`),
     );
     expect(await mcp.text("list_repl_sessions")).toMatch(
-      /\nEnvironment: local, sandbox tier [\w-]+: fork yes, checkpoint yes, shell yes, network none, packages none, languages python\.$/,
+      /\nEnvironment: local, sandbox tier [\w-]+: fork yes, .*, inspectWhileRunning yes, network none, packages none, languages python\.$/,
     );
     const ended = await mcp.call("destroy_repl_session", { session_id: id });
     expect(textOf(ended)).toMatch(
