@@ -7,8 +7,11 @@ import { expect, type TestContext } from "vitest";
 import type { LocalRuntime, LocalSession, LocalSessionOptions, RuntimeOptions } from "../../../src/api/local.ts";
 import type { Capabilities } from "../../../src/protocol/capabilities.ts";
 
-/** What most environments and tiers have, besides capabilities. `disk-quota`: files are limited. `mounts`: folders of the host can be visible. */
-export type Feature = "disk-quota" | "mounts";
+/**
+ * What most environments and tiers have, besides capabilities. `disk-quota`: files are limited. `mounts`: folders of the host can be
+ * visible. `links`: code can make symbolic links.
+ */
+export type Feature = "disk-quota" | "mounts" | "links";
 
 export interface SessionsContract {
   /** Opens a runtime whose sessions run in the environment. */
