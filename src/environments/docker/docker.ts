@@ -19,7 +19,7 @@ import { explain, isImageGone, isUnseen, unavailable } from "./engine/errors.ts"
 import { holdMounts } from "./held-mounts.ts";
 import { OWN_FOLDERS } from "./paths.ts";
 import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
-import { removeStaleMeetings } from "./transport/meeting-link.ts";
+import { removeStaleSocketFolders } from "./transport/socket-link.ts";
 import { networkOf } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
 
@@ -237,7 +237,7 @@ export class DockerEnvironment implements Environment {
     const { onProgress = () => {} } = this.#options;
     const { signal } = this.#stop;
     await sweep(engine, signal);
-    removeStaleMeetings();
+    removeStaleSocketFolders();
     const image = await prepareImage(engine, { docker: this.#docker, pythonFolder: folder, onProgress, signal });
     return { engine, image, launcher: new Launcher(engine, (id) => removeContainer(engine, id), signal) };
   }

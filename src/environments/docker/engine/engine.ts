@@ -66,7 +66,7 @@ export class Engine {
   }
 
   /** Whether files of this machine may be seen by the engine. */
-  get isSocket(): boolean {
+  get isUnixSocket(): boolean {
     return "socketPath" in this.address.target;
   }
 

@@ -108,7 +108,7 @@ describe("a container that does nothing is given up", () => {
       expect(failure).toMatchObject({ why: expect.stringContaining("has not connected in 60 seconds") });
     });
     expect(requests.at(-1)).toMatch(/^DELETE /);
-    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-meeting-"))).toEqual([]);
+    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-socket-"))).toEqual([]);
   });
 });
 
@@ -136,7 +136,7 @@ describe("a container that ends before it has connected", () => {
   });
 
   test("is an error for people where there is no other way", async () => {
-    vi.stubEnv("RLM_DOCKER_TRANSPORT", "meeting");
+    vi.stubEnv("RLM_DOCKER_TRANSPORT", "socket");
     const { host } = await openFakeEngine(endsWith(75));
     await using runtime = await open(host);
     const failure = await runtime.openSession().catch((error: unknown) => error);
