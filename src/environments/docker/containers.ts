@@ -1,4 +1,4 @@
-// Containers of an engine: made, started, ended and removed. Each has our labels, so that the sweep finds what a killed host left.
+// Containers of an engine: created, started, ended and removed. Each has our labels, so that those of a killed host are found.
 
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
@@ -6,9 +6,9 @@ import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { Engine } from "./engine/engine.ts";
 import { EngineError } from "./engine/errors.ts";
-import { isLeftOver, KIND } from "./labels.ts";
+import { isStale, KIND } from "./labels.ts";
 
-/** For the engine to create a container when nobody wants it any more, so that it is removed and not lost. */
+/** How long to wait for a create request after cancellation, so that its container can be removed. */
 const GRACE_MS = 5_000;
 const REMOVE_LIMIT_MS = 20_000;
 const REMOVING_LIMIT_MS = 5_000;
@@ -141,17 +141,15 @@ const listed = z.object({
 });
 
 /** Removes containers whose host is gone. Returns how many there were. One that cannot be removed is left to the next start. */
-export async function sweep(engine: Engine, signal?: AbortSignal): Promise<number> {
+export async function removeStaleContainers(engine: Engine, signal?: AbortSignal): Promise<number> {
   const filters = JSON.stringify({ label: [KIND] });
   const found = await engine.call("GET", "/containers/json", { query: { all: true, filters }, signal });
   if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of containers is none");
   const containers = found.flatMap((each) => listed.safeParse(each).data ?? []);
-  const left = containers.filter(({ Labels, Created, State }) =>
-    isLeftOver(Labels, { created: Created, state: State }),
-  );
-  const removing = Promise.all(left.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));
+  const stale = containers.filter(({ Labels, Created, State }) => isStale(Labels, { created: Created, state: State }));
+  const removing = Promise.all(stale.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));
   await (signal === undefined ? removing : orAborted(removing, signal));
-  return left.length;
+  return stale.length;
 }
 
 /** What it printed, both streams, at most about 64 KiB. */

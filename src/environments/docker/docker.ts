@@ -1,7 +1,7 @@
 // The `docker` environment: a container for each session, with the fork server of `local` in it, so that forks and checkpoints work there.
 //
 // Creating a container takes half a second, so a pool holds a few with a worker that is ready. Containers end with their session, with this
-// process, or, after a crash of the engine too, by the sweep of the next start.
+// process, or, after a crash of the engine too, by the next start.
 
 import type { DockerOptions } from "../../api/local.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
@@ -11,7 +11,7 @@ import type { ForkServer } from "../local/fork-server.ts";
 import { LocalSandbox } from "../local/local-sandbox.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
-import { removeContainer, sweep } from "./containers.ts";
+import { removeContainer, removeStaleContainers } from "./containers.ts";
 import { checkPrograms, describeNotMounted, leaveOutUnusable, toDockerMounts, toRefusal } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
@@ -236,7 +236,7 @@ export class DockerEnvironment implements Environment {
     const engine = this.#engine;
     const { onProgress = () => {} } = this.#options;
     const { signal } = this.#stop;
-    await sweep(engine, signal);
+    await removeStaleContainers(engine, signal);
     removeStaleSocketFolders();
     const image = await prepareImage(engine, { docker: this.#docker, pythonFolder: folder, onProgress, signal });
     return { engine, image, launcher: new Launcher(engine, (id) => removeContainer(engine, id), signal) };

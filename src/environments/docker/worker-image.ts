@@ -12,7 +12,7 @@ import { findImage, pullImage } from "./images.ts";
 import { labels } from "./labels.ts";
 import { CODE_FOLDER } from "./paths.ts";
 import { SYSTEM_IMAGE } from "./system-image.ts";
-import { BASE_LABEL, removeOldImages } from "./old-images.ts";
+import { BASE_LABEL, removeStaleImages } from "./stale-images.ts";
 import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
 import type { DockerOptions } from "../../api/local.ts";
 import { parseJSON } from "../../util/parse-json.ts";
@@ -61,7 +61,7 @@ export async function prepareImage(engine: Engine, options: MakeOptions): Promis
   const { signal } = options;
   const { variables = [] } = (await findImage(engine, id, signal)) ?? {};
   const built = await makeImage(engine, { name, id, tag, archive: code.archive, signal });
-  await removeOldImages(engine, built.id, signal);
+  await removeStaleImages(engine, built.id, signal);
   return { ...built, name, variables };
 }
 

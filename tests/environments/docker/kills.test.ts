@@ -60,7 +60,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     return { isReady: once(host.stdout, "data"), kill };
   }
 
-  /** A start sweeps, and its session works. Then nothing is left of what was killed, nor of itself. */
+  /** A start removes stale containers, and its session works. Then nothing is left of what was killed, nor of itself. */
   async function expectNothingLeft(known: readonly string[] = []): Promise<void> {
     {
       await using runtime = await open();

@@ -43,13 +43,13 @@ async function makeFolder(change: (parts: string[]) => void, place = temp): Prom
   return path;
 }
 
-const PIDS = 2;
+const PID_NAMESPACE = 2;
 const PID = 3;
 
 test("a folder of a process that is gone is removed, those of others stay", async () => {
   const stale = await makeFolder((parts) => (parts[PID] = String(ended)));
   const foreign = await makeFolder((parts) => {
-    parts[PIDS] = "0123abcd";
+    parts[PID_NAMESPACE] = "0123abcd";
     parts[PID] = String(ended);
   });
   const shared = await openSocketFolder();

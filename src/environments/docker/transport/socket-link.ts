@@ -30,7 +30,8 @@ export interface SocketFolder {
 }
 
 /** Names the process that made a folder. */
-const NAME = /^rlm-socket-(?<machine>[\da-f]*)\.(?<boot>[\da-f]*)\.(?<pids>[\da-f]*)\.(?<pid>\d+)\.(?<start>\d*)-/;
+const NAME =
+  /^rlm-socket-(?<machine>[\da-f]*)\.(?<boot>[\da-f]*)\.(?<pidNamespace>[\da-f]*)\.(?<pid>\d+)\.(?<start>\d*)-/;
 /** Of the path of a socket, on every system. Node cuts off the rest without an error. */
 const MAX_SOCKET_PATH = 100;
 const SHORT_FOLDER = "/tmp";
@@ -41,8 +42,8 @@ const parents = new Set<string>();
 export function removeStaleSocketFolders(own: Owner = thisProcess()): void {
   for (const temporary of new Set([tmpdir(), SHORT_FOLDER])) {
     for (const name of list(temporary)) {
-      const { machine = "", boot = "", pids = "", pid, start = "" } = NAME.exec(name)?.groups ?? {};
-      if (pid === undefined || !isGone({ machine, boot, pids, pid: Number(pid), start }, own)) continue;
+      const { machine = "", boot = "", pidNamespace = "", pid, start = "" } = NAME.exec(name)?.groups ?? {};
+      if (pid === undefined || !isGone({ machine, boot, pidNamespace, pid: Number(pid), start }, own)) continue;
       removeOwn(join(temporary, name));
     }
   }
@@ -71,8 +72,8 @@ function removeAll(): void {
 }
 
 function makeParent(): string {
-  const { machine, boot, pids, pid, start } = thisProcess();
-  const name = `rlm-socket-${machine}.${boot}.${pids}.${pid}.${start}-`;
+  const { machine, boot, pidNamespace, pid, start } = thisProcess();
+  const name = `rlm-socket-${machine}.${boot}.${pidNamespace}.${pid}.${start}-`;
   const length = Buffer.byteLength(join(tmpdir(), `${name}XXXXXX`, "s", CONTROL));
   const temporary = length > MAX_SOCKET_PATH ? SHORT_FOLDER : tmpdir();
   try {

@@ -4,7 +4,11 @@ import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createContainer, removeContainer, sweep } from "../../../../src/environments/docker/containers.ts";
+import {
+  createContainer,
+  removeContainer,
+  removeStaleContainers,
+} from "../../../../src/environments/docker/containers.ts";
 import { findImage, pullImage } from "../../../../src/environments/docker/images.ts";
 import { findSystemImage } from "../../../../src/environments/docker/worker-image.ts";
 import { EnvironmentUnavailableError } from "../../../../src/errors.ts";
@@ -218,7 +222,7 @@ describe("nonsense", () => {
     const { engine } = await openFakeEngine((request) => (/\/json/.test(request) ? text : undefined));
     const expected = text.startsWith("[") ? 0 : "EngineError";
     const name = (error: Error): string => error.name;
-    expect(await sweep(engine).catch(name)).toBe(expected);
+    expect(await removeStaleContainers(engine).catch(name)).toBe(expected);
     expect((await findSystemImage(engine).catch(name)) ?? 0).toBe(expected);
   });
 

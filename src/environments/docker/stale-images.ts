@@ -20,15 +20,15 @@ const listed = z.object({
 });
 
 /** Called when an image was made, which happens seldom. Images that a container uses stay. Never rejects. */
-export async function removeOldImages(engine: Engine, current: string, signal: AbortSignal): Promise<void> {
+export async function removeStaleImages(engine: Engine, current: string, signal: AbortSignal): Promise<void> {
   try {
-    for (const id of await findOld(engine, current, signal)) await removeImage(engine, id, signal);
+    for (const id of await findStale(engine, current, signal)) await removeImage(engine, id, signal);
   } catch {
     // the next time
   }
 }
 
-async function findOld(engine: Engine, current: string, signal: AbortSignal): Promise<readonly string[]> {
+async function findStale(engine: Engine, current: string, signal: AbortSignal): Promise<readonly string[]> {
   const filters = JSON.stringify({ label: [`${KIND}=worker`] });
   const found = await engine.call("GET", "/images/json", { query: { filters }, signal, limitMs: LIMIT_MS });
   const images = (Array.isArray(found) ? found : [])
@@ -37,14 +37,14 @@ async function findOld(engine: Engine, current: string, signal: AbortSignal): Pr
     .toSorted((a, b) => b.Created - a.Created)
     .slice(0, MAX_LOOKED_AT);
   let kept = 0;
-  const old: string[] = [];
+  const stale: string[] = [];
   for (const { Id, Labels } of images) {
     const base = Labels?.[BASE_LABEL];
     const isUsable = base !== undefined && (await findImage(engine, base, signal))?.isNamed === true;
     if (isUsable && kept < KEPT) kept += 1;
-    else old.push(Id);
+    else stale.push(Id);
   }
-  return old;
+  return stale;
 }
 
 async function removeImage(engine: Engine, id: string, signal: AbortSignal): Promise<void> {
