@@ -204,7 +204,7 @@ export interface RuntimeOptions {
 
 /** Options of the environment `docker`. */
 export interface DockerOptions {
-  /** Any image with Python 3.9 or newer. Default: `python:3.11-slim`, else the image that `rlm env add docker` has made. */
+  /** Any image with Python 3.9 or newer. Default: `python:3.11-slim`, else the image that `rlm env add docker` has built. */
   readonly image?: string | undefined;
   /** Processors of a session, such as 0.5. Default: no limit. */
   readonly cpus?: number | undefined;

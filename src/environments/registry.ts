@@ -44,7 +44,7 @@ type CheckEnvironment = (options: InstallOptions) => Promise<string>;
 
 export interface InstallOptions {
   readonly docker?: DockerOptions | undefined;
-  /** An interpreter to make an image from. */
+  /** An interpreter to build an image from. */
   readonly python?: string | undefined;
   /** Installs it again, though it is there. Default: false. */
   readonly force?: boolean | undefined;

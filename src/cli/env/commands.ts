@@ -17,7 +17,7 @@ export function addEnv(program: Command): void {
     .command("add")
     .summary("get an image for docker, or Pyodide for wasm")
     .description(
-      "docker: pulls the image, or makes one from this machine's Python where it cannot be pulled. wasm: installs Pyodide into the data folder.",
+      "docker: pulls the image, or builds one from this machine's Python where it cannot be pulled. wasm: installs Pyodide into the data folder.",
     )
     .addArgument(new Argument("<name>", "the environment").choices(ENVIRONMENT_NAMES))
     .option("--image <name>", "docker: the image to pull (default: that of rlm.toml, else python:3.11-slim)")

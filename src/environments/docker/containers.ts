@@ -25,7 +25,7 @@ export interface ContainerSpec {
   readonly [key: string]: unknown;
 }
 
-/** What a container may do that makes or tries an image: its code is not trusted, either. */
+/** What a container may do that builds or checks an image: its code is not trusted, either. */
 export const SHORT_LIVED = {
   NetworkMode: "none",
   CapDrop: ["ALL"],

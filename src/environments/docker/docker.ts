@@ -189,7 +189,7 @@ export class DockerEnvironment implements Environment {
     }
   }
 
-  /** Makes the image again if somebody has removed it. */
+  /** Builds the image again if somebody has removed it. */
   async #launch(spec: Omit<Launch, "image">): Promise<Launched> {
     const starting = this.#start();
     const { image, launcher } = await starting;

@@ -1,4 +1,4 @@
-// Labels of everything that we make in an engine, and whose it is.
+// Labels of everything that we create in an engine, and whose it is.
 
 import * as z from "zod";
 import { parseJSON } from "../../util/parse-json.ts";
@@ -6,13 +6,13 @@ import { isGone, thisProcess } from "./owner.ts";
 
 export const KIND = "dev.rlm-runtime.kind";
 const OWNER = "dev.rlm-runtime.owner";
-const CONTAINERS = ["session", "build", "trial"];
-/** What makes or tries an image takes minutes. Clocks of machines differ. */
+const CONTAINERS = ["session", "build", "check"];
+/** What builds or checks an image takes minutes. Clocks of machines differ. */
 const SHORT_LIVED_SECONDS = 24 * 3600;
 /** The states of a container that runs no code and never will again: ours are started once, when they are created. */
 const NOT_RUNNING = ["created", "exited", "dead"];
 
-export function labels(kind: "session" | "build" | "trial" | "worker"): Record<string, string> {
+export function labels(kind: "session" | "build" | "check" | "worker"): Record<string, string> {
   return { [KIND]: kind, [OWNER]: JSON.stringify(thisProcess()) };
 }
 
@@ -38,5 +38,5 @@ export function isStale(found: Readonly<Record<string, string>>, { created, stat
   if (owner === undefined || !CONTAINERS.includes(found[KIND] ?? "")) return false;
   if (isGone(owner)) return true;
   if (created === undefined || Date.now() / 1000 - created < SHORT_LIVED_SECONDS) return false;
-  return found[KIND] === "build" || found[KIND] === "trial" || NOT_RUNNING.includes(state);
+  return found[KIND] === "build" || found[KIND] === "check" || NOT_RUNNING.includes(state);
 }

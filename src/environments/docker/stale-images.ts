@@ -1,5 +1,5 @@
 // Images of sessions that are not needed any more: their base has no name left, or newer ones have taken their place. Each of them keeps all
-// files of its base on the engine's disk. A runtime whose image is removed makes it again.
+// files of its base on the engine's disk. A runtime whose image is removed builds it again.
 
 import * as z from "zod";
 import type { Engine } from "./engine/engine.ts";
@@ -19,7 +19,7 @@ const listed = z.object({
   Labels: z.record(z.string(), z.string()).nullish(),
 });
 
-/** Called when an image was made, which happens seldom. Images that a container uses stay. Never rejects. */
+/** Called when an image was built, which happens seldom. Images that a container uses stay. Never rejects. */
 export async function removeStaleImages(engine: Engine, current: string, signal: AbortSignal): Promise<void> {
   try {
     for (const id of await findStale(engine, current, signal)) await removeImage(engine, id, signal);

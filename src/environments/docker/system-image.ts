@@ -1,7 +1,7 @@
-// An image made of this machine's own Python, for an engine that can reach no registry: the interpreter and its modules, a shell and common
+// An image built from this machine's own Python, for an engine that can reach no registry: the interpreter and its modules, a shell and common
 // programs, and the libraries that they need, as a tar archive that the engine imports.
 //
-// The archive is made while it is read, so it takes no disk. The same files give the same bytes. It holds nothing that only some users of
+// The archive is created while it is read, so it takes no disk. The same files give the same bytes. It holds nothing that only some users of
 // this machine may read, nothing of home folders but an interpreter that is there, and of /etc only certificates, links and the time zone.
 
 import { open } from "node:fs/promises";
@@ -45,7 +45,7 @@ export interface SystemImage {
   readonly files: number;
   /** Instructions of a Dockerfile, to be applied by the import. */
   readonly changes: readonly string[];
-  /** The archive, made anew by each call. Throws if a file has changed since. */
+  /** The archive, created anew by each call. Throws if a file has changed since. */
   readonly archive: () => AsyncGenerator<Buffer>;
 }
 
@@ -55,7 +55,7 @@ export async function createSystemImage({
   maxBytes = MAX_BYTES,
 }: SystemImageOptions = {}): Promise<SystemImage> {
   const found = await findPythonFiles(python);
-  const tree = new FileTree({ maxBytes, maxEntries: MAX_ENTRIES, open: found.prefixes.filter(isOwnFolder) });
+  const tree = new FileTree({ maxBytes, maxEntries: MAX_ENTRIES, allow: found.prefixes.filter(isOwnFolder) });
   try {
     fill(tree, found);
   } catch (error) {
@@ -123,7 +123,7 @@ async function* contents(path: string, size: number): AsyncGenerator<Buffer> {
     let left = size;
     while (left > 0) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, CHUNK_BYTES)));
-      if (bytesRead === 0) throw new Error(`Cannot make the image: '${path}' has changed`);
+      if (bytesRead === 0) throw new Error(`Cannot build the image: '${path}' has changed`);
       left -= bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

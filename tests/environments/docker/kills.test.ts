@@ -94,7 +94,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     });
   });
 
-  test("a host that is killed while the image of sessions is made", async () => {
+  test("a host that is killed while the image of sessions is built", async () => {
     const filters = JSON.stringify({ reference: ["rlm-runtime/worker"] });
     const made = (await engine.call("GET", "/images/json", { filters })) as readonly { readonly Id: string }[];
     for (const { Id } of made) await engine.call("DELETE", `/images/${Id}`, { force: true });

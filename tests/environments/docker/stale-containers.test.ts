@@ -43,7 +43,7 @@ describe("a start", () => {
   const now = Math.floor(Date.now() / 1000);
   const container = (
     index: number,
-    kind: "session" | "build" | "trial" | "worker",
+    kind: "session" | "build" | "check" | "worker",
     owner: unknown,
     age: object = {},
   ) => ({
@@ -60,7 +60,7 @@ describe("a start", () => {
       container(1, "session", { ...own, ...dead }),
       container(2, "build", { ...own, ...dead }),
       container(3, "build", foreign, old),
-      container(4, "trial", foreign, old),
+      container(4, "check", foreign, old),
       container(5, "session", foreign, { ...old, State: "created" }),
       container(6, "session", foreign, { ...old, State: "exited" }),
     ];

@@ -81,7 +81,7 @@ describe.each(SILENT)("an engine that %s", (_, pattern, part) => {
 });
 
 describe("a container that does nothing is given up", () => {
-  test("when an image is made", async () => {
+  test("when an image is built", async () => {
     const { host, requests, until } = await openFakeEngine((request) =>
       request.startsWith("GET /images/rlm-runtime/worker") ? { status: 404, json: {} } : undefined,
     );

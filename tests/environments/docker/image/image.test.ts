@@ -19,12 +19,12 @@ function makeFolder(): string {
   return folder;
 }
 
-/** /tmp is closed, so tests open their folder. Its own path is left out of what they compare. */
+/** /tmp is excluded, so tests allow their folder. Its own path is left out of what they compare. */
 function treeIn(
   folder: string,
   limits = { maxBytes: 1000, maxEntries: 100 },
 ): { tree: FileTree; paths: () => string[] } {
-  const tree = new FileTree({ ...limits, open: [folder] });
+  const tree = new FileTree({ ...limits, allow: [folder] });
   const paths = (): string[] =>
     tree
       .entries()
@@ -80,7 +80,7 @@ describe("a tree of files", () => {
     expect(paths()).toEqual(["bin", "usr", "usr/program", "usr/program-1"]);
   });
 
-  test("leaves out what not everybody may read, links to closed places, loops and what is no file", () => {
+  test("leaves out what not everybody may read, links to excluded places, loops and what is no file", () => {
     const folder = makeFolder();
     writeFileSync(join(folder, "secret"), "", { mode: 0o600 });
     mkdirSync(join(folder, "private"));

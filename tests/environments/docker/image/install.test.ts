@@ -31,19 +31,19 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, ta
     };
   });
 
-  test("makes an image if none can be pulled, and says why and how it is used", async () => {
+  test("builds an image if none can be pulled, and says why and how it is used", async () => {
     const progress: string[] = [];
     const installed = await installDocker(images, { image: UNREACHABLE, onProgress: (text) => progress.push(text) });
     expect(installed).toMatchObject({
-      origin: "made",
+      origin: "built",
       image: expect.stringMatching(/^rlm-runtime\/system-python:3\.\d+$/),
     });
     expect(installed.summary).toEqual([
       expect.stringContaining(`Could not pull '${UNREACHABLE}': `),
-      expect.stringContaining(`Made '${installed.image}'`),
+      expect.stringContaining(`Built '${installed.image}'`),
       expect.stringContaining(`image = "${installed.image}"`),
     ]);
-    expect(progress.at(-1)).toMatch(/^making an image of \d+ MB: 100 %$/);
+    expect(progress.at(-1)).toMatch(/^building an image of \d+ MB: 100 %$/);
     expect(await engine.call("GET", `/images/${installed.image}/json`)).toMatchObject({
       Config: { Labels: { "dev.rlm-runtime.kind": "system-python" } },
     });
