@@ -15,7 +15,7 @@ import { removeContainer, removeStaleContainers } from "./containers.ts";
 import { checkPrograms, describeNotMounted, leaveOutUnusable, toDockerMounts, toRefusal } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
-import { explain, isImageGone, isUnseen, unavailable } from "./engine/errors.ts";
+import { explain, isImageGone, isMountsUnsupported, unavailable } from "./engine/errors.ts";
 import { holdMounts } from "./held-mounts.ts";
 import { OWN_FOLDERS } from "./paths.ts";
 import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
@@ -155,7 +155,7 @@ export class DockerEnvironment implements Environment {
       return await this.#buildOne(options, preload);
     } catch (error) {
       const required = options.mounts.filter(({ isOptional }) => isOptional !== true);
-      if (!isUnseen(error) || required.length === options.mounts.length) throw error;
+      if (!isMountsUnsupported(error) || required.length === options.mounts.length) throw error;
       for (const { path } of options.mounts) this.#notMounted.add(describeNotMounted(path, error.why));
       return this.#buildOne({ ...options, mounts: required }, preload);
     }

@@ -52,15 +52,15 @@ export function noAnswer(address: string, limitMs: number): EnvironmentUnavailab
   );
 }
 
-const UNSEEN = "the Docker engine does not see files of this machine, so that folders cannot be mounted";
+const MOUNTS_UNSUPPORTED = "the Docker engine does not see files of this machine, so that folders cannot be mounted";
 
 /** For mounts. */
-export function unseen(): EnvironmentUnavailableError {
-  return unavailable(UNSEEN, "Write files into the session instead, or use an engine on this machine");
+export function mountsUnsupported(): EnvironmentUnavailableError {
+  return unavailable(MOUNTS_UNSUPPORTED, "Write files into the session instead, or use an engine on this machine");
 }
 
-export function isUnseen(error: unknown): error is EnvironmentUnavailableError {
-  return error instanceof EnvironmentUnavailableError && error.why === UNSEEN;
+export function isMountsUnsupported(error: unknown): error is EnvironmentUnavailableError {
+  return error instanceof EnvironmentUnavailableError && error.why === MOUNTS_UNSUPPORTED;
 }
 
 /** A refusal of the engine in words for people. Other errors are returned as they are. */

@@ -8,7 +8,7 @@ import { ForkServer, type ServerLink } from "../../local/fork-server.ts";
 import type { ServerEvent } from "../../local/fork-server-messages.ts";
 import { createContainer, startContainer } from "../containers.ts";
 import type { Engine } from "../engine/engine.ts";
-import { EngineError, unavailable, unseen } from "../engine/errors.ts";
+import { EngineError, mountsUnsupported, unavailable } from "../engine/errors.ts";
 import { attachedLink } from "./attached-link.ts";
 import { openSocketFolder, type SocketFolder } from "./socket-link.ts";
 import { memoryFor, toSpec, type SessionContainer } from "../session-container.ts";
@@ -74,7 +74,7 @@ export class Launcher {
       });
     }
     if (spec.mounts.mounts.length > 0) {
-      throw unseen();
+      throw mountsUnsupported();
     }
     return this.#launch(spec, undefined);
   }
@@ -107,7 +107,7 @@ export class Launcher {
       await startContainer(engine, id, this.#stop);
       const link = await connect(ended, kill);
       const server = await ForkServer.connect(
-        growing(link, engine, id, spec),
+        withGrowingMemoryLimit(link, engine, id, spec),
         { tier: "C", failed, refused: failed },
         this.#stop,
       );
@@ -171,7 +171,7 @@ function describe(code: number | undefined): string {
 }
 
 /** Lets the engine's limit of memory grow with the workers and checkpoints in the container, up to those that a session may have. */
-export function growing(
+export function withGrowingMemoryLimit(
   link: ServerLink,
   engine: Pick<Engine, "call">,
   id: string,
