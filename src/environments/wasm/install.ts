@@ -26,9 +26,9 @@ const run = promisify(execFile);
 const DOWNLOAD_LIMIT_MS = 600_000;
 const UNPACK_LIMIT_MS = 60_000;
 const MAX_CHARACTERS = 300;
-const PROOF_LIMIT_MS = 60_000;
+const SMOKE_TEST_LIMIT_MS = 60_000;
 const MIB = 2 ** 20;
-const PROOF: SandboxOptions = {
+const SMOKE_TEST: SandboxOptions = {
   mounts: [],
   limits: { memoryBytes: 1024 * MIB, diskBytes: 64 * MIB, processes: 64, openFiles: 256, branches: 1 },
 };
@@ -53,11 +53,11 @@ export async function installWasm(options: InstallOptions = {}): Promise<readonl
     python: undefined,
     preload: [],
     poolSize: 0,
-    poolOptions: PROOF,
+    poolOptions: SMOKE_TEST,
     onLessMemory: () => {},
   });
   try {
-    await prove(environment);
+    await smokeTest(environment);
   } finally {
     await environment.close();
   }
@@ -65,8 +65,8 @@ export async function installWasm(options: InstallOptions = {}): Promise<readonl
 }
 
 /** Runs 1 + 1 in a session. Throws EnvironmentUnavailableError. */
-async function prove(environment: WasmEnvironment): Promise<void> {
-  const sandbox = await environment.openSandbox(PROOF);
+async function smokeTest(environment: WasmEnvironment): Promise<void> {
+  const sandbox = await environment.openSandbox(SMOKE_TEST);
   const { worker } = sandbox;
   const answer = new Promise<string>((done) => {
     let events = "";
@@ -80,10 +80,10 @@ async function prove(environment: WasmEnvironment): Promise<void> {
       onExit: () => done(events),
     });
   });
-  worker.command(JSON.stringify({ id: "proof", cmd: "exec", count: 1, code: "1 + 1" }));
-  const isProven = await waitFor(answer, PROOF_LIMIT_MS);
+  worker.command(JSON.stringify({ id: "smoke-test", cmd: "exec", count: 1, code: "1 + 1" }));
+  const hasAnswered = await waitFor(answer, SMOKE_TEST_LIMIT_MS);
   await sandbox.close();
-  if (isProven && (await answer).includes('"text/plain":"2"')) return;
+  if (hasAnswered && (await answer).includes('"text/plain":"2"')) return;
   throw unavailable(
     "Python for WebAssembly is installed, and does not run code",
     "Run 'rlm doctor' to see what this machine offers",

@@ -7,8 +7,8 @@ const NEWLINE = 10;
 
 export class SeatBeltJob implements Job {
   readonly ended: Promise<void>;
-  readonly #incoming = new Pieces();
-  readonly #outgoing = new Pieces();
+  readonly #incoming = new HandoffQueue();
+  readonly #outgoing = new HandoffQueue();
 
   constructor(folder: string) {
     const over = (): void => this.close();
@@ -43,7 +43,7 @@ export class SeatBeltJob implements Job {
 }
 
 /** Buffers from a writer to one reader. `add` resolves when it is taken, to false once it has ended. */
-class Pieces implements AsyncIterable<Buffer> {
+class HandoffQueue implements AsyncIterable<Buffer> {
   readonly #waiting: { readonly data: Buffer; readonly taken: (isTaken: boolean) => void }[] = [];
   #wake: () => void = () => {};
   #isEnded = false;

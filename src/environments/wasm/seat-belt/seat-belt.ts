@@ -16,7 +16,7 @@ import type { GuestProgram } from "../../local/fork-server.ts";
 import { unavailable } from "../pyodide.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../../mounts.ts";
 import { openPrivateCopy } from "./private-copy.ts";
-import { removeOrphans, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
+import { removeStaleFolders, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
 
 export const SEAT_BELT = "seat-belt";
 
@@ -43,12 +43,12 @@ export class SeatBelt implements Environment {
     for (const sandbox of this.#live) sandbox.abandon();
   };
   #filling: Promise<void> | undefined;
-  #isProven = false;
+  #hasStarted = false;
   #closed = false;
 
   /** `stronger` says why there is no tier. */
   constructor(options: EnvironmentOptions, guest: GuestProgram, capabilities: Capabilities, stronger: StrongerTier) {
-    removeOrphans();
+    removeStaleFolders();
     this.#options = options;
     this.#guest = guest;
     this.#image = openPrivateCopy(guest.image);
@@ -80,7 +80,7 @@ export class SeatBelt implements Environment {
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: this.#isProven ? SEAT_BELT : null,
+      tier: this.#hasStarted ? SEAT_BELT : null,
       notStopped: NOT_STOPPED,
       notMounted: [...this.#notMounted],
       strongerTier: this.#stronger,
@@ -119,7 +119,7 @@ export class SeatBelt implements Environment {
       this.#checkOpen();
       throw error;
     });
-    this.#isProven = true;
+    this.#hasStarted = true;
     return sandbox;
   }
 

@@ -15,8 +15,8 @@ WHERE = "the environment 'wasm'"
 ABSENT = ("curses", "dbm.gnu", "dbm.ndbm", "ensurepip", "grp", "idlelib", "lib2to3", "nis", "ossaudiodev",
           "pwd", "readline", "resource", "spwd", "syslog", "test", "tkinter", "turtle", "turtledemo", "venv")
 # Imported before the snapshot is made.
-USUAL = ("collections", "dataclasses", "datetime", "decimal", "functools", "itertools", "json", "math", "pickle", "random", "re",
-         "statistics", "string", "tempfile", "traceback", "uuid")
+PRELOADED = ("collections", "dataclasses", "datetime", "decimal", "functools", "itertools", "json", "math", "pickle", "random", "re",
+             "statistics", "string", "tempfile", "traceback", "uuid")
 _NO_PROCESS = f"{WHERE} cannot start processes: it does not have the capability 'shell'. Use Python, or a session in the environment 'local'"
 _NEED_PROCESSES = ("_multiprocessing", "_posixshmem")
 _NO_THREAD = f"{WHERE} cannot start threads. Use asyncio, which works here, or a session in the environment 'local'"
