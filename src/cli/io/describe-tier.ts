@@ -3,7 +3,7 @@
 import type { EnvironmentReport } from "../../environments/environment.ts";
 
 /** For commands that say nothing else of the tier. */
-export function warnOfSeatBelt({ tier }: EnvironmentReport): string | undefined {
+export function seatBeltWarning({ tier }: EnvironmentReport): string | undefined {
   if (tier !== "seat-belt") return undefined;
   return "code runs behind a seat belt and no wall: sandbox tier seat-belt. 'rlm doctor --env wasm' says why, and how to get a wall";
 }
