@@ -12,5 +12,5 @@ const toOptions = useDataFolder();
 describeSessions("local", {
   open: (options) => openRuntime({ python: PYTHON, ...toOptions(), ...options }),
   capabilities: LOCAL_CAPABILITIES,
-  differs: TIER === "C" ? { "disk-quota": "tier C has no quota on disk space" } : {},
+  unsupported: TIER === "C" ? { "disk-quota": "tier C has no quota on disk space" } : {},
 });

@@ -14,15 +14,15 @@ import { openRuntime } from "../../../src/index.ts";
 import { remove } from "../../remove.ts";
 import { sitePackages, useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, images of sessions: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, images of sessions: ${unavailable}\n`);
 const WORKER = "dev.rlm-runtime.kind=worker";
 /** Python runs a line of such a file that starts with an import when it starts, however it is started. */
 const startupFile = (): string => `${sitePackages().slice(1)}/startup.pth`;
 const SLEEP = "import time; time.sleep(1000)";
 const SLEEP_IN_SESSIONS = `import time; time.sleep(1000 if b"forkserver" in open("/proc/self/cmdline", "rb").read() else 0)`;
 
-describe.skipIf(obstacle !== undefined)("images of sessions", () => {
+describe.skipIf(unavailable !== undefined)("images of sessions", () => {
   let engine: Engine;
   let temp: string;
   let count = 0;

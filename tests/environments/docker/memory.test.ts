@@ -10,8 +10,8 @@ import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, memory of containers: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, memory of containers: ${unavailable}\n`);
 const MIB = 2 ** 20;
 
 function open(options: RuntimeOptions) {
@@ -35,7 +35,7 @@ const FILL_INODES = `def fill_inodes(folder):
     except OSError as error:
         return number`;
 
-describe.skipIf(obstacle !== undefined)("memory of containers", () => {
+describe.skipIf(unavailable !== undefined)("memory of containers", () => {
   afterEach(() => vi.unstubAllEnvs());
 
   test("is enough for a session whose folders are full", async () => {

@@ -25,8 +25,8 @@ import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 import { openEngineProxy } from "./engine-proxy.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, mounts in containers: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, mounts in containers: ${unavailable}\n`);
 const USER = 1000;
 const ROOT_GROUP = 0;
 
@@ -48,7 +48,7 @@ function makeFolder(uid = 0, gid = uid): Folder {
 const rw = (path: string) => ({ path, mode: "rw" as const });
 const ro = (path: string) => ({ path, mode: "ro" as const });
 
-describe.skipIf(obstacle !== undefined || process.getuid?.() !== 0)("mounts in containers", () => {
+describe.skipIf(unavailable !== undefined || process.getuid?.() !== 0)("mounts in containers", () => {
   test("that can be written run the session as the owner of the folder", async () => {
     using folder = makeFolder(USER);
     await using runtime = await open();

@@ -12,8 +12,8 @@ import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, sessions in containers: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, sessions in containers: ${unavailable}\n`);
 
 function open(options: RuntimeOptions = {}) {
   return openRuntime({ environment: "docker", preload: [], poolSize: 0, ...options });
@@ -25,7 +25,7 @@ interface Inspected {
   readonly HostConfig: Readonly<Record<string, unknown>>;
 }
 
-describe.skipIf(obstacle !== undefined)("sessions in containers", () => {
+describe.skipIf(unavailable !== undefined)("sessions in containers", () => {
   let engine: Engine;
   beforeAll(() => {
     engine = new Engine(findAddress(undefined));
