@@ -46,9 +46,9 @@ export interface InstallOptions {
   readonly docker?: DockerOptions | undefined;
   /** An interpreter to build an image from. */
   readonly python?: string | undefined;
-  /** Installs it again, though it is there. Default: false. */
+  /** Reinstalls it. Default: false. */
   readonly force?: boolean | undefined;
-  /** The package as a file, in place of a download. */
+  /** The package: this file is used instead of downloading. */
   readonly package?: string | undefined;
   readonly onProgress?: (text: string) => void;
 }

@@ -49,7 +49,7 @@ export async function createContainer(engine: Engine, spec: ContainerSpec, signa
       signal: grace.signal,
     });
     const { data } = z.object({ Id: z.string().regex(ID) }).safeParse(answer);
-    if (data === undefined) throw new EngineError(500, "the engine named no container");
+    if (data === undefined) throw new EngineError(500, "the engine returned no container ID");
     signal?.throwIfAborted();
     return data.Id;
   } catch (error) {
@@ -117,7 +117,7 @@ export async function removeContainer(engine: Engine, id: string, limitMs = REMO
   const query = { condition: "removed" };
   await engine.call("POST", `/containers/${id}/wait`, { query, limitMs: REMOVING_LIMIT_MS }).catch(() => {});
   if (await isRemoved(engine, id, limitMs)) return;
-  throw new EngineError(409, "the engine does not remove a container");
+  throw new EngineError(409, `the engine did not remove container '${id}'`);
 }
 
 /** False: the engine says that it cannot do it now. */
@@ -144,7 +144,7 @@ const listed = z.object({
 export async function removeStaleContainers(engine: Engine, signal?: AbortSignal): Promise<number> {
   const filters = JSON.stringify({ label: [KIND] });
   const found = await engine.call("GET", "/containers/json", { query: { all: true, filters }, signal });
-  if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of containers is none");
+  if (!Array.isArray(found)) throw new EngineError(500, "the engine's container list is not an array");
   const containers = found.flatMap((each) => listed.safeParse(each).data ?? []);
   const stale = containers.filter(({ Labels, Created, State }) => isStale(Labels, { created: Created, state: State }));
   const removing = Promise.all(stale.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));

@@ -9,6 +9,7 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
 import type { ForkServer } from "../local/fork-server.ts";
 import { LocalSandbox } from "../local/local-sandbox.ts";
+import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
 import { removeContainer, removeStaleContainers } from "./containers.ts";
@@ -227,10 +228,7 @@ export class DockerEnvironment implements Environment {
     networkOf(this.#docker);
     const folder = pythonFolder();
     if (folder === undefined) {
-      throw unavailable(
-        "our Python code is not beside this program",
-        "Do not bundle rlm-runtime, or copy its folder dist/python, too",
-      );
+      throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
     }
     this.#engine ??= new Engine(findAddress(this.#docker.host));
     const engine = this.#engine;

@@ -34,11 +34,11 @@ const inspected = z.object({
 /** Undefined: the engine does not have it. */
 export async function findImage(engine: Engine, name: string, signal?: AbortSignal): Promise<Image | undefined> {
   if (!NAME.test(name) || name.includes("..")) {
-    throw unavailable(`${JSON.stringify(name)} is no name of an image`, "Use one like python:3.11-slim");
+    throw unavailable(`${JSON.stringify(name)} is not a valid image name`, "Use one like python:3.11-slim");
   }
   try {
     const { data: found } = inspected.safeParse(await engine.call("GET", `/images/${name}/json`, { signal }));
-    if (found === undefined) throw new EngineError(500, "the engine named no image");
+    if (found === undefined) throw new EngineError(500, "the engine returned no image ID");
     const isNamed = [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])].length > 0;
     const { Labels, Env } = found.Config ?? {};
     const variables = (Env ?? []).map((text) => text.replace(/=.*$/s, ""));
@@ -153,7 +153,7 @@ export class Images implements ImageEngine {
       await startContainer(this.#engine, id, signal);
       const exitCode = await waitForEnd(this.#engine, id, { limitMs: CHECK_LIMIT_MS, signal });
       if (exitCode === undefined)
-        return { exitCode: OUT_OF_TIME, output: `it has not ended in ${CHECK_LIMIT_MS / 1000} seconds` };
+        return { exitCode: OUT_OF_TIME, output: `it did not finish within ${CHECK_LIMIT_MS / 1000} seconds` };
       return { exitCode, output: await outputOf(this.#engine, id, signal) };
     } finally {
       await removeContainer(this.#engine, id).catch(() => {}); // the next start does

@@ -85,7 +85,8 @@ async function requireImage(
     throw unavailable(`image '${name}' cannot be pulled: ${error.message}`, addImage(name), { cause: error });
   }
   const pulled = await findImage(engine, name, signal);
-  if (pulled === undefined) throw unavailable(`image '${name}' is not there after it was pulled`, addImage(name));
+  if (pulled === undefined)
+    throw unavailable(`the engine does not list image '${name}' after pulling it`, addImage(name));
   return { name, id: pulled.id };
 }
 
@@ -106,7 +107,7 @@ export async function findSystemImage(
 ): Promise<{ readonly name: string; readonly id: string } | undefined> {
   const filters = JSON.stringify({ reference: [SYSTEM_IMAGE] });
   const found = await engine.call("GET", "/images/json", { query: { filters }, signal });
-  if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of images is none");
+  if (!Array.isArray(found)) throw new EngineError(500, "the engine's image list is not an array");
   const images = found.flatMap((each) => listed.safeParse(each).data ?? []);
   const [newest] = images.toSorted((a, b) => b.Created - a.Created);
   return newest === undefined ? undefined : { name: newest.RepoTags?.[0] ?? SYSTEM_IMAGE, id: newest.Id };
@@ -151,7 +152,10 @@ async function buildImage(
       if (!(await hasStarted(engine, id, signal))) continue;
       const code = await waitForEnd(engine, id, { limitMs: BUILD_LIMIT_MS, signal });
       if (code === undefined) {
-        throw unavailable(`Python in image '${name}' has not ended in ${BUILD_LIMIT_MS / 1000} seconds`, USE_ANOTHER);
+        throw unavailable(
+          `Python in image '${name}' did not finish within ${BUILD_LIMIT_MS / 1000} seconds`,
+          USE_ANOTHER,
+        );
       }
       const executable = parseBuildOutput(name, code, await outputOf(engine, id, signal));
       const ours = { ...labels("worker"), [PYTHON_LABEL]: executable, [BASE_LABEL]: base };
@@ -159,7 +163,7 @@ async function buildImage(
       const query = { container: id, repo: REPOSITORY, tag };
       const committed = await engine.call("POST", "/commit", { query, json: config, signal, limitMs: COPY_LIMIT_MS });
       const { data } = z.object({ Id: z.string().min(1).max(200) }).safeParse(committed);
-      if (data === undefined) throw new EngineError(500, "the engine named no image");
+      if (data === undefined) throw new EngineError(500, "the engine returned no image ID");
       return { id: data.Id, python: executable };
     } finally {
       await removeContainer(engine, id).catch(() => {}); // the next start does

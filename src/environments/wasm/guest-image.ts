@@ -91,7 +91,7 @@ async function make(from: { pyodide: string; guest: string; python: string; path
   } catch (error) {
     const { stderr = "" } = error as { readonly stderr?: string };
     const reason = (/^\w*Error: .*$/m.exec(stderr)?.[0] ?? stderr.trim().split("\n").at(-1))?.slice(0, MAX_CHARACTERS);
-    const why = `the memory snapshot of Python could not be made: ${reason || "it did not answer in time"}`;
+    const why = `the memory snapshot of Python could not be created: ${reason || "it timed out"}`;
     throw unavailable(why, "Install it again with: rlm env add wasm --force");
   }
 }

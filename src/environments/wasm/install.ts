@@ -35,9 +35,9 @@ const SMOKE_TEST: SandboxOptions = {
 
 export interface InstallOptions {
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** Installs it again, though it is there. Default: false. */
+  /** Reinstalls it. Default: false. */
   readonly force?: boolean | undefined;
-  /** The package as a file, in place of a download. */
+  /** The package: this file is used instead of downloading. */
   readonly package?: string | undefined;
 }
 
@@ -85,7 +85,7 @@ async function smokeTest(environment: WasmEnvironment): Promise<void> {
   await sandbox.close();
   if (hasAnswered && (await answer).includes('"text/plain":"2"')) return;
   throw unavailable(
-    "Python for WebAssembly is installed, and does not run code",
+    "Python for WebAssembly is installed but cannot run code",
     "Run 'rlm doctor' to see what this machine offers",
   );
 }
@@ -96,7 +96,7 @@ async function fetchInto(target: string, { onProgress = () => {}, package: file 
     const archive = file === undefined ? await download(temporary, onProgress) : resolve(file);
     const found = `sha512-${createHash("sha512").update(read(archive)).digest("base64")}`;
     if (found !== PYODIDE_INTEGRITY) {
-      const why = `the package of Pyodide ${PYODIDE_VERSION} is not the one that this version expects (${found})`;
+      const why = `the package of Pyodide ${PYODIDE_VERSION} has the wrong hash: expected ${PYODIDE_INTEGRITY}, found ${found}`;
       const fix = `Download pyodide-${PYODIDE_VERSION}.tgz from the npm registry again`;
       throw unavailable(
         why,
@@ -141,5 +141,5 @@ async function download(folder: string, onProgress: (text: string) => void): Pro
   }
   const archive = join(folder, `pyodide-${PYODIDE_VERSION}.tgz`);
   if (existsSync(archive)) return archive;
-  throw unavailable(`npm downloaded no package of Pyodide ${PYODIDE_VERSION}`, "Update npm, then install it again");
+  throw unavailable(`npm did not write pyodide-${PYODIDE_VERSION}.tgz`, "Update npm, then install it again");
 }

@@ -27,7 +27,7 @@ const ADD_WASM = "Install it with: rlm env add wasm";
 export function wasmFolder(): string {
   const folder = compiledCodeFolder("wasm");
   if (folder !== undefined) return folder;
-  const why = "the data folder cannot be used for code: somebody else may write to it or to a folder above it";
+  const why = "the data folder cannot be used for code: another user can write to it or to a folder above it";
   throw unavailable(why, "Set RLM_DATA to a folder of your own that only you can write to");
 }
 

@@ -170,11 +170,9 @@ describe.skipIf(unavailable !== undefined || process.getuid?.() !== 0)("mounts i
     using held = holdMounts([rw(folder.path)]);
     const at = (path: string) => held.mounts.map((mount) => ({ ...mount, path }));
     for (const path of ["/box", "/.rlm-runtime", "/.rlm-runtime/python/worker"])
-      expect(() => toDockerMounts(at(path), OWN_FOLDERS)).toThrow(/of its own/);
-    expect(() => checkPrograms([ro("/opt")], "/opt/conda/bin/python3")).toThrow(/which it would hide/);
-    expect(() => checkPrograms([rw("/usr/local/lib")], "/usr/local/bin/python3")).toThrow(
-      /only be mounted for reading/,
-    );
+      expect(() => toDockerMounts(at(path), OWN_FOLDERS)).toThrow(/which the runtime uses/);
+    expect(() => checkPrograms([ro("/opt")], "/opt/conda/bin/python3")).toThrow(/it would hide the image's Python/);
+    expect(() => checkPrograms([rw("/usr/local/lib")], "/usr/local/bin/python3")).toThrow(/Mount it read-only/);
     expect(() => checkPrograms([rw("/opt"), ro("/usr/share/dict")], "/usr/local/bin/python3")).not.toThrow();
   });
 });

@@ -52,7 +52,7 @@ export function noAnswer(address: string, limitMs: number): EnvironmentUnavailab
   );
 }
 
-const MOUNTS_UNSUPPORTED = "the Docker engine does not see files of this machine, so that folders cannot be mounted";
+const MOUNTS_UNSUPPORTED = "the Docker engine cannot access this machine's files, so folders cannot be mounted";
 
 /** For mounts. */
 export function mountsUnsupported(): EnvironmentUnavailableError {
@@ -88,12 +88,12 @@ export function explain(
   }
   if (message.includes("invalid mount option")) {
     return unavailable(
-      `the engine gives folders in memory no owner and no number of files: ${message}`,
-      "Use an engine of Docker, not of Podman, or use --env local",
+      `the engine does not support the tmpfs options uid, gid and nr_inodes: ${message}`,
+      "Use Docker instead of Podman, or use --env local",
       { cause: error },
     );
   }
-  return unavailable(`the Docker engine refused: ${message}`, "See what it says with 'docker info' and in its log", {
+  return unavailable(`the Docker engine rejected the request: ${message}`, "Check 'docker info' and the dockerd log", {
     cause: error,
   });
 }

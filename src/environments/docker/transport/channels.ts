@@ -212,7 +212,7 @@ export function toWritable(multiplexer: Multiplexer, number: number): Writable {
   return new Writable({
     write(chunk: Buffer, _, done) {
       writer.writeBytes(chunk);
-      writer.onTaken(() => done(writer.hasReader ? null : new Error("nobody reads it")));
+      writer.onTaken(() => done(writer.hasReader ? null : new Error("the reader closed it")));
     },
     final(done) {
       writer.close();

@@ -142,7 +142,7 @@ export class Launcher {
 function failed(why: string): Error {
   return unavailable(
     `the fork server in the container did not start: ${why}`,
-    "Try another image, such as python:3.11-slim, and no [docker] runtime: sessions need Landlock, which runsc lacks",
+    "Try another image, such as python:3.11-slim. If [docker] runtime is set, remove it: sessions need Landlock, which runsc lacks",
   );
 }
 

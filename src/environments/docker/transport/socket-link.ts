@@ -29,7 +29,7 @@ export interface SocketFolder {
   remove: () => void;
 }
 
-/** Names the process that made a folder. */
+/** Names the process that created a folder. */
 const NAME =
   /^rlm-socket-(?<machine>[\da-f]*)\.(?<boot>[\da-f]*)\.(?<pidNamespace>[\da-f]*)\.(?<pid>\d+)\.(?<start>\d*)-/;
 /** Of the path of a socket, on every system. Node cuts off the rest without an error. */
@@ -71,7 +71,7 @@ function removeAll(): void {
   for (const parent of parents) removeOwn(parent);
 }
 
-function makeParent(): string {
+function createParent(): string {
   const { machine, boot, pidNamespace, pid, start } = thisProcess();
   const name = `rlm-socket-${machine}.${boot}.${pidNamespace}.${pid}.${start}-`;
   const length = Buffer.byteLength(join(tmpdir(), `${name}XXXXXX`, "s", CONTROL));
@@ -79,18 +79,18 @@ function makeParent(): string {
   try {
     return mkdtempSync(join(temporary, name)); // its mode is 0700: other users cannot enter
   } catch (error) {
-    throw noFolder(temporary, error as Error);
+    throw noSocketFolder(temporary, error as Error);
   }
 }
 
-function noFolder(place: string, cause: Error): Error {
-  const why = `no folder with a socket can be made in '${place}': ${cause.message}`;
-  return unavailable(why, "Set TMPDIR to a folder of this machine that can be written", { cause });
+function noSocketFolder(place: string, cause: Error): Error {
+  const why = `cannot create a socket folder in '${place}': ${cause.message}`;
+  return unavailable(why, "Set TMPDIR to a writable local folder", { cause });
 }
 
-/** Throws EnvironmentUnavailableError where no folder can be made. */
+/** Throws EnvironmentUnavailableError where no folder can be created. */
 export async function openSocketFolder(): Promise<SocketFolder> {
-  const parent = makeParent();
+  const parent = createParent();
   if (parents.size === 0) process.on("exit", removeAll);
   parents.add(parent);
   const path = join(parent, "s");
@@ -112,8 +112,8 @@ export async function openSocketFolder(): Promise<SocketFolder> {
   };
   try {
     // The container's user is another. It makes pipes, and can neither add to what is beside them nor replace it.
-    makeFolder(path, 0o755);
-    makeFolder(join(path, "pipes"), 0o1777);
+    createFolder(path, 0o755);
+    createFolder(join(path, "pipes"), 0o1777);
     pipes = openSync(join(path, "pipes"), constants.O_RDONLY | constants.O_DIRECTORY);
     const socketPath = join(path, CONTROL);
     await new Promise<void>((resolve, reject) => {
@@ -124,7 +124,7 @@ export async function openSocketFolder(): Promise<SocketFolder> {
     chmodSync(socketPath, 0o666);
   } catch (error) {
     remove();
-    throw noFolder(parent, error as Error);
+    throw noSocketFolder(parent, error as Error);
   }
   return {
     path,
@@ -141,7 +141,7 @@ export async function openSocketFolder(): Promise<SocketFolder> {
   };
 }
 
-function makeFolder(path: string, mode: number): void {
+function createFolder(path: string, mode: number): void {
   mkdirSync(path);
   chmodSync(path, mode);
 }

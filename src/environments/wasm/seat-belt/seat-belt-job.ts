@@ -12,7 +12,7 @@ export class SeatBeltJob implements Job {
 
   constructor(folder: string) {
     const over = (): void => this.close();
-    this.ended = this.#run(folder).then(over, over); // it rejects only where nobody reads its answers any more
+    this.ended = this.#run(folder).then(over, over); // it rejects only when the reader has closed it
   }
 
   write(data: string | Uint8Array): Promise<boolean> {
@@ -35,7 +35,7 @@ export class SeatBeltJob implements Job {
     await handleRequest(folder, request, {
       send: async (answer, payload = new Uint8Array()) => {
         const message = Buffer.concat([Buffer.from(`${JSON.stringify(answer)}\n`), payload]);
-        if (!(await this.#outgoing.add(message))) throw new Error("nobody reads it");
+        if (!(await this.#outgoing.add(message))) throw new Error("the reader closed it");
       },
       payloads: () => reader.payloads(),
     });

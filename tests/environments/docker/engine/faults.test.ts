@@ -90,7 +90,7 @@ describe("a container that does nothing is given up", () => {
     const failure = runtime.openSession().catch((error: unknown) => error);
     await until(/^POST .*\/wait/);
     vi.advanceTimersByTime(120_000);
-    expect(await failure).toMatchObject({ why: expect.stringContaining("has not ended in 120 seconds") });
+    expect(await failure).toMatchObject({ why: expect.stringContaining("did not finish within 120 seconds") });
     expect(requests.at(-1)).toMatch(/^DELETE /);
   });
 
