@@ -1,4 +1,4 @@
-// K. The environments `docker`, by both transports, and `wasm`, beside `local`, a plain `docker exec` and a cold Pyodide.
+// K. The `docker` environment, by both transports, and `wasm`, beside `local`, a plain `docker exec` and a cold Pyodide.
 
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";

@@ -54,9 +54,9 @@ const ANSWERS = {
 };
 
 /**
- * `guardImports` is called with Pyodide's imports before WebAssembly gets them, and changes them in place. `close` ends the start. `refuse` gets
- * the name of what was called after that, and does not return; `exit` ends the process with a code. Only with `canLoad` compiled code is
- * loaded from files.
+ * `guardImports` is called with Pyodide's imports before WebAssembly gets them, and changes them in place. `close` ends the start. `refuse`
+ * gets the name of what was called after that, and does not return; `exit` ends the process with a code. Only with `canLoad` compiled code
+ * is loaded from files.
  */
 exports.createImportGuard = function createImportGuard() {
   let closed = null;

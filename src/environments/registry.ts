@@ -56,7 +56,7 @@ export interface InstallOptions {
 /** Returns what was done, for people: sentences without a full stop. */
 export type InstallEnvironment = (options: InstallOptions) => Promise<readonly string[]>;
 
-/** Gets what an environment needs on this machine. Undefined: it needs nothing. Throws EnvironmentUnavailableError. */
+/** Installs what an environment needs on this machine. Undefined: it needs nothing. Throws EnvironmentUnavailableError. */
 export async function installEnvironment(
   name: EnvironmentName,
   options: InstallOptions,

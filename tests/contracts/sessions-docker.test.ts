@@ -1,4 +1,4 @@
-// The contracts of sessions and of the runtime, and the hostile corpus, in the environment `docker`. Skipped with the reason where it
+// The contracts of sessions and of the runtime, and the hostile corpus, in the `docker` environment. Skipped with the reason where it
 // cannot be had, unless RLM_REQUIRE_DOCKER is 1.
 
 import { afterAll, describe, test } from "vitest";

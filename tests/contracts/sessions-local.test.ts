@@ -1,4 +1,4 @@
-// The contract of sessions, in the environment `local`.
+// The contract of sessions, in the `local` environment.
 
 import { openRuntime } from "../../src/index.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";

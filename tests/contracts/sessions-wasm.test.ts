@@ -1,4 +1,4 @@
-// The contracts of sessions and of the runtime, and the hostile corpus, in the environment `wasm`. Skipped with the reason where it
+// The contracts of sessions and of the runtime, and the hostile corpus, in the `wasm` environment. Skipped with the reason where it
 // cannot be had, unless RLM_REQUIRE_WASM is 1.
 
 /** @module-tag stress */

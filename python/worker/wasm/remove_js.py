@@ -34,4 +34,4 @@ class JsImportBlocker:
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
         if name.partition(".")[0] in _NAMES:
-            raise ModuleNotFoundError(f"No module named '{name}': code in the environment 'wasm' does not reach JavaScript", name=name)
+            raise ModuleNotFoundError(f"No module named '{name}': code in the 'wasm' environment cannot reach JavaScript", name=name)

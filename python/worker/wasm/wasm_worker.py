@@ -39,10 +39,10 @@ class _NoBranches:
     is_forking = False
 
     def make(self, *_: Any) -> NoReturn:
-        raise RuntimeError("the environment 'wasm' does not have the capability 'fork'")
+        raise RuntimeError("the 'wasm' environment does not have the capability 'fork'")
 
     def receive(self) -> NoReturn:
-        raise RuntimeError("the environment 'wasm' keeps its output pipes")
+        raise RuntimeError("the 'wasm' environment keeps its output pipes")
 
 
 class WasmWorker(Worker):

@@ -1,4 +1,4 @@
-// `rlm env add NAME`: gets what an environment needs, and says what was done.
+// `rlm env add NAME`: installs what an environment needs, and says what was done.
 
 import { installEnvironment, type EnvironmentName } from "../../environments/registry.ts";
 import { ActiveWork } from "../../util/async/active-work.ts";

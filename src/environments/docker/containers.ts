@@ -12,7 +12,7 @@ import { isStale, KIND } from "./labels.ts";
 const GRACE_MS = 5_000;
 const REMOVE_LIMIT_MS = 20_000;
 const REMOVING_LIMIT_MS = 5_000;
-/** Of those that run something and end: for their logs, which are stored on the engine's disk. */
+/** Size of the logs of a container that runs something and ends: they are stored on the engine's disk. */
 const LOG_BYTES = 1024 * 1024;
 const MOST_BYTES = 1024 * 1024 * 1024;
 const MOST_PROCESSES = 64;

@@ -1,7 +1,7 @@
 // Mounts of a session in a container: the same path as on this machine, and a user who may use them.
 //
-// With a writable folder the session runs as its owner, so that what it writes belongs to them. Secrets are hidden by empty mounts. Nothing is
-// mounted over what the container itself runs, so that no session can put a program there for the next one.
+// With a writable folder the session runs as its owner, so that what it writes belongs to them. Secrets are hidden by empty mounts. Nothing
+// is mounted over what the container itself runs, so that no session can put a program there for the next one.
 
 import { statSync } from "node:fs";
 import { EnvironmentUnavailableError, REPLSecurityError } from "../../errors.ts";

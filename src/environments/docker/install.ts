@@ -11,7 +11,7 @@ const SMOKE_TEST = ["python3", "-c", "print(1+1)"];
 const NOT_FOUND = 127;
 const MAX_SHOWN = 300;
 
-/** The part of an engine that this needs. Failures reject with a message for people. */
+/** The part of an engine that this needs. Failures reject with a user-facing message. */
 export interface ImageEngine {
   readonly address: string;
   pull(image: string, options: { onProgress: (text: string) => void; signal?: AbortSignal }): Promise<void>;

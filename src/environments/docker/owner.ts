@@ -9,7 +9,7 @@ import { startOfProcess } from "../../util/start-of-process.ts";
 /** All but the last two are digests. Empty: unknown. */
 export interface Owner {
   readonly machine: string;
-  /** Of one start of the machine. */
+  /** One start of the machine. */
   readonly boot: string;
   /** Process ids count within it. */
   readonly pidNamespace: string;
@@ -63,7 +63,7 @@ function readMachine(): string {
   return id && `${hostname()} ${id}`;
 }
 
-/** Of the network cards, where the system has no id. */
+/** Addresses of the network cards, where the system has no id. */
 function addresses(): string {
   const cards = Object.values(networkInterfaces()).flatMap((found = []) => found);
   const known = cards.filter(({ internal, mac }) => !internal && !/^(?:00:?)+$/.test(mac)).map(({ mac }) => mac);

@@ -8,7 +8,7 @@ import { findImage } from "./images.ts";
 import { KIND } from "./labels.ts";
 
 export const BASE_LABEL = "dev.rlm-runtime.base";
-/** Of other versions of our code, or of other bases: programs may take turns. */
+/** Images of other versions of our code, or of other bases: programs may take turns. */
 const KEPT = 4;
 const MAX_LOOKED_AT = 100;
 const LIMIT_MS = 20_000;

@@ -1,8 +1,9 @@
-// An image built from this machine's own Python, for an engine that can reach no registry: the interpreter and its modules, a shell and common
-// programs, and the libraries that they need, as a tar archive that the engine imports.
+// An image built from this machine's own Python, for an engine that can reach no registry: the interpreter and its modules, a shell and
+// common programs, and the libraries that they need, as a tar archive that the engine imports.
 //
-// The archive is created while it is read, so it takes no disk. The same files give the same bytes. It holds nothing that only some users of
-// this machine may read, nothing of home folders but an interpreter that is there, and of /etc only certificates, links and the time zone.
+// The archive is created while it is read, so it takes no disk. The same files give the same bytes. It holds nothing that only some users
+// of this machine may read, nothing of home folders but an interpreter that is there, and of /etc only certificates, links and the time
+// zone.
 
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -36,11 +37,11 @@ export interface SystemImageOptions {
 }
 
 export interface SystemImage {
-  /** Of the interpreter, such as `3.11`; also the tag. */
+  /** Version of the interpreter, such as `3.11`; also the tag. */
   readonly version: string;
   readonly repository: string;
   readonly executable: string;
-  /** Of all files, without headers. */
+  /** Size of all files, without headers. */
   readonly bytes: number;
   readonly files: number;
   /** Instructions of a Dockerfile, to be applied by the import. */

@@ -15,7 +15,7 @@ export const KERNEL_CATEGORIES: readonly string[] =
   );
 
 export interface ProbesContract {
-  /** Of the runtime that is attacked. */
+  /** Options of the runtime that is attacked. */
   readonly options?: RuntimeOptions;
   /** Categories of the corpus. */
   readonly categories: readonly string[];

@@ -74,7 +74,7 @@ describe.skipIf(unavailable !== undefined)("images of sessions", () => {
     return found.map(({ Id, Labels }) => ({ id: Id, base: Labels["dev.rlm-runtime.base"] }));
   }
 
-  /** Of this process, which tests of other files do not share. */
+  /** Containers of this process, which tests of other files do not share. */
   async function containers(): Promise<readonly string[]> {
     const query = { all: true, filters: JSON.stringify({ label: ["dev.rlm-runtime.kind"] }) };
     const found = (await engine.call("GET", "/containers/json", { query })) as readonly {

@@ -121,7 +121,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     await expectNothingLeft(known);
   });
 
-  test("a dockerd that is killed leaves sessions by the folder, and starts none", async () => {
+  test("sessions over the socket survive a killed dockerd, and new ones fail", async () => {
     vi.stubEnv("RLM_DOCKER_TRANSPORT", "socket");
     await using runtime = await open();
     const session = await runtime.openSession();

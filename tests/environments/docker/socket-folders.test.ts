@@ -99,7 +99,7 @@ test("a temporary folder with a long path is not used", async () => {
   expect(readdirSync(temp)).toEqual([basename(long)]);
 });
 
-test("a temporary folder that does not exist is an error for people", async () => {
+test("a temporary folder that does not exist is a user-facing error", async () => {
   vi.stubEnv("TMPDIR", join(temp, "none"));
   await expect(openSocketFolder()).rejects.toThrow(EnvironmentUnavailableError);
 });

@@ -1,4 +1,4 @@
-// Why the engine cannot be used, in words for people.
+// Why the engine cannot be used, as user-facing errors.
 
 import { EnvironmentUnavailableError } from "../../../errors.ts";
 
@@ -24,7 +24,7 @@ export class EngineError extends Error {
   }
 }
 
-/** Of a container that cannot be created. */
+/** Whether a container cannot be created because its image was removed. */
 export function isImageGone(error: unknown): boolean {
   return error instanceof EngineError && error.status === 404 && /no such image|image not known/i.test(error.message);
 }
@@ -63,7 +63,7 @@ export function isMountsUnsupported(error: unknown): error is EnvironmentUnavail
   return error instanceof EnvironmentUnavailableError && error.why === MOUNTS_UNSUPPORTED;
 }
 
-/** A refusal of the engine in words for people. Other errors are returned as they are. */
+/** A user-facing error for a refusal of the engine. Other errors are returned as they are. */
 export function explain(
   error: unknown,
   { runtime, network }: { readonly runtime?: string | undefined; readonly network?: string | undefined },

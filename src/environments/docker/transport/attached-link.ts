@@ -19,7 +19,7 @@ import {
 import { parseEvent, parseFirst } from "./events.ts";
 
 const HEADER_BYTES = 9;
-/** Of the engine: which stream, and how much. */
+/** Size of the engine's header: which stream, and how much. */
 const ENGINE_HEADER_BYTES = 8;
 const MAX_CHANNELS = 10_000;
 const MAX_ERRORS = 4096;

@@ -32,7 +32,7 @@ export interface SocketFolder {
 /** Names the process that created a folder. */
 const NAME =
   /^rlm-socket-(?<machine>[\da-f]*)\.(?<boot>[\da-f]*)\.(?<pidNamespace>[\da-f]*)\.(?<pid>\d+)\.(?<start>\d*)-/;
-/** Of the path of a socket, on every system. Node cuts off the rest without an error. */
+/** Bytes of the path of a socket, on every system. Node cuts off the rest without an error. */
 const MAX_SOCKET_PATH = 100;
 const SHORT_FOLDER = "/tmp";
 /** Removed when this process exits, and by the next one if it is killed. */

@@ -24,7 +24,7 @@ import { withLargeStack } from "./large-stack.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
-/** Of the folder of a session; the process id of its host follows. */
+/** Prefix of the folder of a session; the process id of its host follows. */
 const PREFIX = "rlm-wasm-";
 const START_LIMIT_MS = 60_000;
 const RESTART_LIMIT_MS = 20_000;

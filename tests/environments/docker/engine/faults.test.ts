@@ -139,7 +139,7 @@ describe("a container that ends before it has connected", () => {
     expect(await failure).toMatchObject({ why: "the runtime is closed" });
   });
 
-  test("is an error for people where there is no other way", async () => {
+  test("is a user-facing error where there is no other way", async () => {
     vi.stubEnv("RLM_DOCKER_TRANSPORT", "socket");
     const { host } = await openFakeEngine(endsWith(75));
     await using runtime = await open(host);
@@ -236,7 +236,7 @@ describe("nonsense", () => {
     });
   });
 
-  test("is an error for people", async () => {
+  test("is a user-facing error", async () => {
     const { host } = await openFakeEngine((request) => (LIST.test(request) ? "{}" : undefined));
     await using runtime = await open(host);
     await expect(runtime.openSession()).rejects.toThrow(EnvironmentUnavailableError);
