@@ -49,6 +49,7 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
     host: 0,
     home: "/nonexistent",
     scratch: BOX,
+    scratchIsMount: true,
     ...(meeting === undefined ? { streams: `${STREAMS}/pipes` } : { meeting: MEETING }),
   };
   const owned = `rw,nosuid,nodev,uid=${uid},gid=${gid},mode=0700`;
