@@ -11,7 +11,15 @@ const MAX_LINKS = 40;
 /** Closed, except for the folders that the tree was opened with. */
 const CLOSED = ["boot", "dev", "home", "lost+found", "media", "mnt", "proc", "root", "run", "srv", "sys", "tmp", "var"];
 /** All that may come from /etc: the beginnings of paths. */
-const OPEN_SETTINGS = ["alternatives/", "ssl/certs/", "python3", "localtime", "ld.so.cache", "mime.types"];
+const OPEN_SETTINGS = [
+  "alternatives/",
+  "ssl/certs/",
+  "python3",
+  "localtime",
+  "ld.so.cache",
+  "mime.types",
+  "matplotlibrc",
+];
 const FOLDER_MODE = 0o755;
 
 /** `source`: the file with the bytes; or the bytes themselves. */
