@@ -68,10 +68,9 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, ta
       output: expect.stringMatching(/^root:.*\r\nnobody:.*\r\n$/),
     });
     for (const name of ["numpy", "pandas", "matplotlib.pyplot"].filter(isInstalled))
-      expect(await runContainer(engine, installed.image, ["python3", "-c", `import ${name}`]), name).toEqual({
-        exitCode: 0,
-        output: "",
-      });
+      expect(
+        await runContainer(engine, installed.image, ["python3", "-c", `import ${name}`], { Tmpfs: { "/tmp": "" } }),
+      ).toMatchObject({ exitCode: 0 });
   });
 
   test("limits memory and processes of containers", async ({ skip }) => {
