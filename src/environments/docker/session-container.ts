@@ -49,6 +49,7 @@ export function toSpec({ image, docker, limits, mounts, preload, socketFolder }:
     host: 0,
     home: "/nonexistent",
     scratch: BOX,
+    scratchIsMount: true,
     ...(socketFolder === undefined ? { pipesFolder: `${PIPES_FOLDER}/pipes` } : { socketFolder: SOCKET_FOLDER }),
   };
   const owned = `rw,nosuid,nodev,uid=${uid},gid=${gid},mode=0700`;

@@ -21,9 +21,20 @@ const MAX_BYTES = 2 * 2 ** 30;
 const MAX_ENTRIES = 200_000;
 const CHUNK_BYTES = 1 << 20;
 const STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Certificates, time zones, types of files. */
-const SHARED_FOLDERS = ["/etc/ssl/certs", "/usr/share/zoneinfo"];
-const SHARED_FILES = ["/usr/lib/ssl/certs", "/usr/lib/ssl/cert.pem", "/etc/localtime", "/etc/mime.types"];
+/** Certificates, time zones, types of files, and what Debian's matplotlib has outside of its own folder. */
+const SHARED_FOLDERS = [
+  "/etc/ssl/certs",
+  "/usr/share/zoneinfo",
+  "/usr/share/matplotlib",
+  "/usr/share/fonts/truetype/dejavu",
+];
+const SHARED_FILES = [
+  "/usr/lib/ssl/certs",
+  "/usr/lib/ssl/cert.pem",
+  "/etc/localtime",
+  "/etc/mime.types",
+  "/etc/matplotlibrc",
+];
 /** Links to folders of /usr on systems that merged them. */
 const TOP_FOLDERS = ["/bin", "/sbin", "/lib", "/lib64"];
 const USERS = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";

@@ -65,6 +65,9 @@ describe.skipIf(unavailable !== undefined)("sessions in containers", () => {
     expect(
       (await run(session, "import os; os.getuid(), os.access('/', os.W_OK), os.access('/usr', os.W_OK)")).text,
     ).toBe("(65534, False, False)");
+    expect((await run(session, "import tempfile; os.getcwd(), os.environ['HOME'], tempfile.gettempdir()")).text).toBe(
+      "('/box/work', '/box/work', '/box/tmp')",
+    );
     const status = await run(
       session,
       "{l.split(':')[0]: l.split()[1] for l in open('/proc/self/status') if ':' in l and len(l.split()) > 1}",

@@ -25,7 +25,15 @@ const EXCLUDED = [
   "var",
 ];
 /** All that may come from /etc: the beginnings of paths. */
-const ALLOWED_IN_ETC = ["alternatives/", "ssl/certs/", "python3", "localtime", "ld.so.cache", "mime.types"];
+const ALLOWED_IN_ETC = [
+  "alternatives/",
+  "ssl/certs/",
+  "python3",
+  "localtime",
+  "ld.so.cache",
+  "mime.types",
+  "matplotlibrc",
+];
 const FOLDER_MODE = 0o755;
 
 /** `source`: the file with the bytes; or the bytes themselves. */

@@ -1,5 +1,6 @@
 // A real engine, an image of this machine's Python, and no registry.
 
+import { spawnSync } from "node:child_process";
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findAddress } from "../../../../src/environments/docker/engine/address.ts";
@@ -15,6 +16,11 @@ const answer = await findDockerEngine();
 const why = "why" in answer ? ` (skipped: ${answer.why})` : "";
 /** Nothing listens there. */
 const UNREACHABLE = "127.0.0.1:9/python:3.11-slim";
+
+/** Whether the Python that the image is made from has it. */
+function isInstalled(module: string): boolean {
+  return spawnSync("/usr/bin/python3", ["-c", `import ${module}`]).status === 0;
+}
 
 /** An engine of its own: the image of the others is that of all tests. */
 describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, tags: "stress" }, () => {
@@ -61,6 +67,10 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, ta
     expect(await runContainer(engine, installed.image, ["cat", "/etc/passwd"])).toMatchObject({
       output: expect.stringMatching(/^root:.*\r\nnobody:.*\r\n$/),
     });
+    for (const name of ["numpy", "pandas", "matplotlib.pyplot"].filter(isInstalled))
+      expect(
+        await runContainer(engine, installed.image, ["python3", "-c", `import ${name}`], { Tmpfs: { "/tmp": "" } }),
+      ).toMatchObject({ exitCode: 0 });
   });
 
   test("limits memory and processes of containers", async ({ skip }) => {
