@@ -5,7 +5,7 @@ import { openRuntime } from "../../src/index.ts";
 import { SEAT_BELT_CAPABILITIES, useWasm, WASM_CAPABILITIES } from "../environments/wasm/open-wasm.ts";
 import { useDataFolder } from "./contract.ts";
 import { CORE, describeSessions } from "./sessions/describe-sessions.ts";
-import { describeWhereAvailable } from "./sessions/obstacle.ts";
+import { describeWhereAvailable } from "./sessions/availability.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
 
 await describeWhereAvailable("wasm", useWasm, () => {

@@ -1,4 +1,4 @@
-// The contracts of sessions and of the runtime, and the hostile corpus, in the environment `docker`. Skipped with the reason where it
+// The contracts of sessions and of the runtime, and the hostile corpus, in the `docker` environment. Skipped with the reason where it
 // cannot be had, unless RLM_REQUIRE_DOCKER is 1.
 
 import { afterAll, describe, test } from "vitest";
@@ -11,9 +11,9 @@ import { PYTHON } from "../open.ts";
 import { useDocker } from "../use-docker.ts";
 import { scripted, SHARED, useDataFolder } from "./contract.ts";
 import { describeSessions } from "./sessions/describe-sessions.ts";
-import { describeWhereAvailable } from "./sessions/obstacle.ts";
+import { describeWhereAvailable } from "./sessions/availability.ts";
 import { describeProbes, KERNEL_CATEGORIES } from "./sessions/probes.ts";
-import { describeAcross } from "./sessions/state.ts";
+import { describeStateTransfer } from "./sessions/state.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
 
 const noWasm = await useWasm();
@@ -34,9 +34,10 @@ await describeWhereAvailable("docker", useDocker, () => {
   };
   describeSessions("docker", docker);
   describe("stress", { tags: "stress" }, () => {
-    describeAcross(["docker", docker], ["local", local]);
-    if (noWasm === undefined) describeAcross(["docker", docker], ["wasm", wasm]);
-    else test.skip(`what is saved in docker is loaded in wasm, and the other way round (skipped: ${noWasm})`, () => {});
+    describeStateTransfer(["docker", docker], ["local", local]);
+    describe.skipIf(noWasm !== undefined)(`and wasm${noWasm === undefined ? "" : ` (skipped: ${noWasm})`}`, () => {
+      describeStateTransfer(["docker", docker], ["wasm", wasm]);
+    });
     describeProbes("docker", {
       options: { environment: "docker" },
       categories: KERNEL_CATEGORIES,

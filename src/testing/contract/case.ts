@@ -25,10 +25,10 @@ export type Need =
   | "watch"
   | "inspectWhileRunning"
   | "runs"
-  | PythonFeature;
+  | OptionalFeature;
 
 /** The module `resource`, which Python in WebAssembly does not have. */
-export type PythonFeature = "resource";
+export type OptionalFeature = "resource";
 
 /** What a case works with. Everything that it opens here is closed when the case has ended. */
 export interface ContractContext {

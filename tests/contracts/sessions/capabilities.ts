@@ -77,7 +77,9 @@ export function describeCapabilities(suite: Suite): void {
     test.for(REFUSED)("without '%s', code is told what to use: %s", async ([capability, code, error], context) => {
       needsAbsence(suite, context, capability);
       await using session = await openSession(suite);
-      const value = expect.stringMatching(`'${name}' cannot .* the capability '${capability}'\\. Use \\w+`) as string;
+      const value = expect.stringMatching(
+        `'${name}' environment cannot .* the capability '${capability}'\\. Use \\w+`,
+      ) as string;
       expect(await session.execute(code)).toMatchObject({
         status: "error",
         state: "kept",

@@ -8,14 +8,14 @@ import { describeExecuting } from "./executing.ts";
 import { describeState } from "./state.ts";
 import { describeStopping } from "./stopping.ts";
 import type { SessionsContract, Suite } from "./suite.ts";
-import { describeSurroundings } from "./surroundings.ts";
+import { describeIsolation } from "./isolation.ts";
 import { describeVariables } from "./variables.ts";
 
 const MIB = 2 ** 20;
 
 /** What every environment must do, and what it says of itself. */
 export const CORE = [describeCapabilities, describeCore];
-const ALL = [...CORE, describeExecuting, describeStopping, describeVariables, describeState, describeSurroundings];
+const ALL = [...CORE, describeExecuting, describeStopping, describeVariables, describeState, describeIsolation];
 
 /** The name is the one that options and errors have. */
 export function describeSessions(
@@ -30,7 +30,7 @@ export function describeSessions(
     });
     afterAll(() => runtime?.close());
     const suite: Suite = {
-      differs: {},
+      unsupported: {},
       smallMemoryBytes: 256 * MIB,
       ...contract,
       name,

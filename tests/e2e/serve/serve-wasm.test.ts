@@ -5,9 +5,9 @@ import { WASM_CAPABILITIES, useWasm } from "../../environments/wasm/open-wasm.ts
 import { startServing } from "../serving.ts";
 import { describeServed, send } from "./describe-served.ts";
 
-const obstacle = await useWasm();
+const noWasm = await useWasm();
 
-describe.skipIf(obstacle !== undefined)(`wasm${obstacle === undefined ? "" : ` (skipped: ${obstacle})`}`, () => {
+describe.skipIf(noWasm !== undefined)(`wasm${noWasm === undefined ? "" : ` (skipped: ${noWasm})`}`, () => {
   describeServed("wasm", { capabilities: WASM_CAPABILITIES }, (served) => {
     test.each([
       ["fork", "sessions/s/fork", {}, "FORK_REFUSED", "Save the session"],
