@@ -67,6 +67,14 @@ describe("a runtime", () => {
     expect(() => runtime.rlm()).toThrow(TypeError);
   });
 
+  test("refuses an interpreter for sessions in docker, at once", async () => {
+    const python = "/usr/bin/other";
+    expect(() => openRuntime({ environment: "docker", python })).toThrow(
+      "Cannot use python '/usr/bin/other' in the environment 'docker': sessions there use that of their image",
+    );
+    await expect(runtime.openSession({ environment: "docker", python })).rejects.toThrow(RangeError);
+  });
+
   test("refuses parts of options that do not exist, at once", () => {
     expect(() => openRuntime({ limits: { memoryByte: 2 ** 30 } } as never)).toThrow(/'memoryByte'.*'memoryBytes'/);
     const mount = { path: folder, mode: "ro" };

@@ -58,6 +58,23 @@ export function checkMounts(mounts: unknown): void {
   }
 }
 
+const OWN_PYTHON: ReadonlyMap<string, string> = new Map([
+  ["docker", "that of their image: choose the image, with docker.image or with [docker] image in rlm.toml"],
+  ["wasm", "that of Pyodide: leave it out"],
+]);
+
+/** An interpreter that was named for a session must not be ignored. */
+export function checkSessionPython(environment: string, python: string | undefined): void {
+  const own = OWN_PYTHON.get(environment);
+  if (python === undefined || own === undefined) return;
+  throw new RangeError(`Cannot use python '${python}' in the environment '${environment}': sessions there use ${own}`);
+}
+
+/** As for a session. In `wasm` the interpreter of the runtime is in use: it builds the walls around each session. */
+export function checkRuntimePython(environment: string | undefined, python: string | undefined): void {
+  if (environment === "docker") checkSessionPython(environment, python);
+}
+
 /** In UTF-8, which has no form for half of a surrogate pair. */
 function isFileName(name: string): boolean {
   return !/^\.{0,2}$|[/\0\p{Cs}]/u.test(name) && new TextEncoder().encode(name).length <= MAX_FILE_NAME;

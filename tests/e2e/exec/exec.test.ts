@@ -60,6 +60,12 @@ describe("exit codes", () => {
     ["a wrong size", ["exec", "--memory", "much", "-c", "1"], /It must be a size/],
     ["a refused mount", ["exec", "--mount", "/nowhere", "-c", "1"], "rlm: cannot mount '/nowhere': it does not exist"],
     [
+      "an interpreter for docker",
+      ["exec", "--env", "docker", "--python", "/x", "-c", "1"],
+      "rlm: cannot use python '/x' in the environment 'docker': sessions there use that of their image: choose the image, " +
+        "with docker.image or with [docker] image in rlm.toml",
+    ],
+    [
       "network",
       ["exec", "--allow-net", "x", "-c", "1"],
       "rlm: --allow-net is not available in this version: sessions have no network",
