@@ -76,6 +76,18 @@ describe("exit codes", () => {
     expect(stderr.trimEnd().split("\n")).toEqual([typeof line === "string" ? line : expect.stringMatching(line)]);
   });
 
+  test("--allow-net names the network that sessions in docker have anyway", async () => {
+    using own = new Folder({ "own.toml": '[docker]\nnetwork = "web"\n' });
+    const args = ["exec", "--config", own.at("own.toml"), "--env", "docker", "--allow-net", "x", "-c", "1"];
+    const { code, stderr } = await rlm(args);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        "rlm: --allow-net is not available in this version: sessions in docker have the network 'web' of [docker] network, " +
+        "without a filter\n",
+    });
+  });
+
   test("an unknown option of exec says where options of the program go", async () => {
     const { stderr } = await rlm(["exec", "-c", "1", "--verbose"]);
     expect(stderr).toContain("The program's own options go after '--'");
