@@ -39,10 +39,10 @@ describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})
     const env = { RLM_SANDBOX_TIER: "seat-belt" };
     const { code, stdout, stderr } = await rlm(["exec", "--env", "wasm", "-c", "print(1)"], { cwd: folder.path, env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
-    expect(stderr).toContain("a seat belt and no wall");
+    expect(stderr).toContain("a seat belt, not a wall");
     await using server = await MCPProgram.start({ args: ["--env", "wasm"], cwd: folder.path, env });
     await server.call("execute_python", { code: "1" });
-    expect(await server.call("list_repl_sessions", {})).toContain("a seat belt and no wall");
+    expect(await server.call("list_repl_sessions", {})).toContain("a seat belt, not a wall");
   });
 
   test("mcp-serve runs Python", async () => {

@@ -3,9 +3,9 @@
 import type { EnvironmentReport } from "../../environments/environment.ts";
 
 /** For commands that say nothing else of the tier. */
-export function warnOfSeatBelt({ tier }: EnvironmentReport): string | undefined {
+export function seatBeltWarning({ tier }: EnvironmentReport): string | undefined {
   if (tier !== "seat-belt") return undefined;
-  return "code runs behind a seat belt and no wall: sandbox tier seat-belt. 'rlm doctor --env wasm' says why, and how to get a wall";
+  return "code runs behind a seat belt, not a wall: sandbox tier seat-belt. 'rlm doctor --env wasm' says why, and how to get a stronger tier";
 }
 
 /** What the tier does not stop, and how to get a stronger one. Empty where it stops all that the strongest does. */

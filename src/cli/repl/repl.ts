@@ -25,7 +25,7 @@ import type { Reader } from "./reader.ts";
 import { ConsoleOutput } from "./display/console-output.ts";
 import { TerminalReader } from "./terminal-reader.ts";
 import { listenForSignals } from "../io/signal-handler.ts";
-import { warnOfSeatBelt } from "../io/describe-tier.ts";
+import { seatBeltWarning } from "../io/describe-tier.ts";
 import { openWithFile, saveToFile } from "../exec/session-file.ts";
 import { openInFolder, reportLinks, toSessionPath } from "../exec/working-directory.ts";
 import { readConfig } from "../options/read-config.ts";
@@ -94,6 +94,6 @@ function greet(runtime: Runtime, output: ConsoleOutput): void {
   output.notice(
     `rlm ${VERSION}, Python ${python?.version ?? "unknown"}, sandbox tier ${tier ?? "unknown"}. :help lists commands, Ctrl-D leaves.`,
   );
-  const warning = warnOfSeatBelt(report);
+  const warning = seatBeltWarning(report);
   if (warning !== undefined) output.notice(warning);
 }

@@ -121,7 +121,7 @@ export function requestedTiers(requested: string | undefined, platform: string):
 /** As the fork server says it. */
 export const UNREACHABLE = "other users than root cannot reach the folder of the interpreter";
 export const USE_REACHABLE =
-  "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, use such a Node, or start as an ordinary user";
+  "Use a Python (RLM_PYTHON) and a Node that every user can reach, or run as an ordinary user";
 const NO_FIX = "Run 'rlm doctor' to see what this machine offers";
 
 /** As the broker says it. */

@@ -137,7 +137,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
       const waiting = session.execute("1 + 1", { timeoutMs: 3000 });
       expect(await failing).toMatchObject({
         code: "INSPECTION_FAILED",
-        why: "it did not end in time. The worker was replaced, its state is lost",
+        why: "it timed out; the worker was replaced and the session's state is lost",
       });
       expect(await waiting.result).toMatchObject({ status: "ok", epoch: 2 });
       expect(await other).toHaveProperty("incomplete");
