@@ -2,7 +2,15 @@
 // of what the image is built from: the code that builds it, the interpreter, and the packages of the system.
 
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream, existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { findAddress } from "../src/environments/docker/engine/address.ts";
@@ -40,7 +48,8 @@ export async function loadOrBuild(host: string, python: string, build: () => Pro
 async function isLoaded(engine: Engine, path: string): Promise<boolean> {
   const isRefused = async (): Promise<boolean> => {
     const body = createReadStream(path);
-    for await (const { error } of engine.messages("POST", "/images/load", { body })) if (error !== undefined) return true;
+    for await (const { error } of engine.messages("POST", "/images/load", { body }))
+      if (error !== undefined) return true;
     return false;
   };
   if (await isRefused().catch(() => true)) return false;
@@ -59,7 +68,11 @@ async function keep(engine: Engine, path: string): Promise<void> {
 
 function hashFor(python: string): string {
   const sum = createHash("sha256");
-  for (const name of BUILT_BY) sum.update(name).update("\0").update(readFileSync(join(SOURCES, name)));
+  for (const name of BUILT_BY)
+    sum
+      .update(name)
+      .update("\0")
+      .update(readFileSync(join(SOURCES, name)));
   for (const path of [python, PACKAGES]) {
     const found = statSync(path, { throwIfNoEntry: false });
     sum.update(`\0${resolve(path)} ${found?.size} ${found?.mtimeMs}`);

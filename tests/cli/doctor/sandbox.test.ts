@@ -7,8 +7,8 @@ import { openFakeEngine } from "../../environments/docker/engine/fake-engine.ts"
 const MISSING = { status: 404, json: { message: "no such image" } };
 
 test.each([
-  [undefined, "The first session pulls it; 'rlm env add docker' does so now, or makes one from this machine's Python"],
-  ["always", "The first session pulls it; 'rlm env add docker' does so now, or makes one from this machine's Python"],
+  [undefined, "The first session pulls it; 'rlm env add docker' does so now, or builds one from this machine's Python"],
+  ["always", "The first session pulls it; 'rlm env add docker' does so now, or builds one from this machine's Python"],
   ["never", "Get one with: rlm env add docker"],
 ] as const)("an image that is not there is a finding, and is not pulled (pull: %s)", async (pull, fix) => {
   const { host, requests } = await openFakeEngine((request) =>
@@ -32,7 +32,7 @@ test("an image that is there is tried as it is, also where each session would pu
   );
   const docker = { host, pull: "always" } as const;
   expect(await checkSandbox({ environment: "docker", docker })).toMatchObject([
-    { check: "sandbox", status: "fail", found: "the Docker engine refused: it is full" },
+    { check: "sandbox", status: "fail", found: "the Docker engine rejected the request: it is full" },
   ]);
   expect(requests.filter((request) => request.includes("/images/create"))).toEqual([]);
 });
