@@ -86,7 +86,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     expect(await why("import threading; threading.Thread(target=print).start()")).toMatch(/RuntimeError: .*asyncio/);
     expect(await why("import os; os.fork()")).toMatch(/OSError: .*capability 'shell'/);
     expect(await why("import socket; socket.create_connection(('127.0.0.1', 1))")).toMatch(/OSError: .*'network'/);
-    expect(await why("import tkinter")).toMatch(/ModuleNotFoundError: .*'wasm' does not have/);
+    expect(await why("import tkinter")).toMatch(/ModuleNotFoundError: .*'wasm' environment does not have/);
     await expect(session.fork()).rejects.toMatchObject({ capability: "fork" });
   });
 
