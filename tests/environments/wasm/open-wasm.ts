@@ -1,5 +1,5 @@
 // Pyodide for tests: `node scripts/setup.mjs test` puts it into the cache. Each file of tests has a data folder of its own, so it gets a
-// link to it. Nothing is downloaded here.
+// link to it. Nothing is downloaded here. Without it, tests skip and say why; with RLM_REQUIRE_WASM=1 they fail.
 
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -17,6 +17,10 @@ export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs t
 export const PACKAGE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}.tgz`);
 export const hasPackage = existsSync(PACKAGE);
 export const hasPyodide = existsSync(join(PYODIDE, "pyodide.asm.wasm"));
+if (!hasPyodide || !hasPackage) {
+  if (process.env["RLM_REQUIRE_WASM"] === "1") throw new Error(`RLM_REQUIRE_WASM is set, and ${NO_PYODIDE}`);
+  process.stdout.write(`Skipped, tests with wasm: ${NO_PYODIDE}\n`);
+}
 
 export const WASM_CAPABILITIES: Capabilities = {
   fork: false,
