@@ -13,7 +13,8 @@ import type {
   StrongerTier,
 } from "../environment.ts";
 import type { GuestProgram } from "../local/fork-server.ts";
-import { LocalEnvironment } from "../local/local.ts";
+import { LocalEnvironment, type Machine } from "../local/local.ts";
+import { NoTierError } from "../local/tier.ts";
 import { prepareGuest } from "./guest-image.ts";
 import { PYODIDE_PYTHON, unavailable } from "./pyodide.ts";
 import { SEAT_BELT, SeatBelt } from "./seat-belt/seat-belt.ts";
@@ -32,12 +33,14 @@ export class WasmEnvironment implements Environment {
   readonly name = "wasm";
   readonly capabilities = CAPABILITIES;
   readonly #options: EnvironmentOptions;
+  readonly #machine: Machine | undefined;
   #inner: Promise<Environment> | undefined;
   #live: Environment | undefined;
   #closed = false;
 
-  constructor(options: EnvironmentOptions) {
+  constructor(options: EnvironmentOptions, machine?: Machine) {
     this.#options = options;
+    this.#machine = machine;
   }
 
   async warm(): Promise<void> {
@@ -87,20 +90,23 @@ export class WasmEnvironment implements Environment {
     return this.#live;
   }
 
-  /** Why there is no tier; undefined if there is one. A tier that is asked for is used, or nothing is. */
+  /**
+   * Why this machine has no tier; undefined if it has one. A tier or an interpreter that is asked for is used, or nothing is. What can be put
+   * right is thrown: a weaker sandbox must not be the answer to a mistake, or to a machine that was busy.
+   */
   async #startLocal(
     options: EnvironmentOptions,
     guest: GuestProgram,
     isForced: boolean,
   ): Promise<StrongerTier | undefined> {
-    const local = new LocalEnvironment(options, undefined, guest);
+    const local = new LocalEnvironment(options, this.#machine, guest);
     try {
       await local.start();
       this.#live = local;
       return undefined;
     } catch (error) {
       await local.close();
-      if (isForced || !(error instanceof EnvironmentUnavailableError)) throw error;
+      if (isForced || !(error instanceof NoTierError)) throw error;
       return { why: error.why, fix: error.fix };
     }
   }

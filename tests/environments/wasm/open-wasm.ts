@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { EnvironmentOptions } from "../../../src/environments/environment.ts";
+import type { Machine } from "../../../src/environments/local/local.ts";
 import { PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
 import { WasmEnvironment } from "../../../src/environments/wasm/wasm.ts";
 import type { Capabilities } from "../../../src/protocol/capabilities.ts";
@@ -39,14 +40,8 @@ export function installWasm(): void {
   }
 }
 
-export function openWasm(options: Partial<EnvironmentOptions> = {}): WasmEnvironment {
+export function openWasm(options: Partial<EnvironmentOptions> = {}, machine?: Machine): WasmEnvironment {
   installWasm();
-  return new WasmEnvironment({
-    python: PYTHON,
-    preload: [],
-    poolSize: 0,
-    poolOptions: PLAIN,
-    onLessMemory: () => {},
-    ...options,
-  });
+  const usual = { python: PYTHON, preload: [], poolSize: 0, poolOptions: PLAIN, onLessMemory: () => {} };
+  return new WasmEnvironment({ ...usual, ...options }, machine);
 }
