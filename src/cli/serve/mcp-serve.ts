@@ -89,7 +89,7 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
     isShared: http === true,
     ...omitUndefined({ sessionEnv }),
     onUnexpected: printUnexpected,
-    onNotMounted: printError,
+    onWarning: printError,
   });
   return { runtime, factory };
 }

@@ -10,6 +10,7 @@ import { isCommandName } from "../../util/is-command-name.ts";
 import { noTier, unavailable } from "./tier.ts";
 
 const run = promisify(execFile);
+const DEFAULT_COMMAND = "python3";
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 const NOT_ON_PATH = "there is no such program on the PATH. A virtual environment is named by a path, such as ./venv";
 const NOT_PYTHON = "it does not behave like Python";
@@ -24,13 +25,18 @@ const OLDEST = [3, 9] as const;
  * so a command name is never looked up in the current folder, which may be anybody's.
  */
 export async function findInterpreter(wanted = ""): Promise<string> {
-  const path = locate(wanted || "python3");
+  const path = locate(wanted || DEFAULT_COMMAND);
   if (path === undefined)
-    throw missing(wanted || "python3", isCommandName(wanted) ? NOT_ON_PATH : whyNoProgram(wanted));
+    throw missing(wanted || DEFAULT_COMMAND, isCommandName(wanted) ? NOT_ON_PATH : whyNoProgram(wanted));
   if (!isScript(path)) return path;
   const answer = await ask(path, "import sys; print(sys.executable)");
   if ("why" in answer) throw missing(path, answer.why);
   return answer.text.trim();
+}
+
+/** Whether there is anything to try where no interpreter was asked for. */
+export function hasInterpreter(): boolean {
+  return locate(DEFAULT_COMMAND) !== undefined;
 }
 
 /** Runs everywhere, also in Python 2. */

@@ -75,6 +75,10 @@ export interface Machine {
   readonly sandboxExec?: readonly string[];
 }
 
+export function thisMachine(): Machine {
+  return { platform: process.platform, isRoot: process.getuid?.() === 0 };
+}
+
 export class LocalEnvironment implements Environment {
   readonly name = "local";
   readonly capabilities: Capabilities;
@@ -97,11 +101,7 @@ export class LocalEnvironment implements Environment {
   readonly #notMounted = new Set<string>();
   #strongerTier: StrongerTier | null = null;
 
-  constructor(
-    options: EnvironmentOptions,
-    machine: Machine = { platform: process.platform, isRoot: process.getuid?.() === 0 },
-    guest?: GuestProgram,
-  ) {
+  constructor(options: EnvironmentOptions, machine: Machine = thisMachine(), guest?: GuestProgram) {
     this.#options = options;
     this.#machine = machine;
     this.#guest = guest;

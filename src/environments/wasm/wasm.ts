@@ -13,7 +13,8 @@ import type {
   StrongerTier,
 } from "../environment.ts";
 import type { GuestProgram } from "../local/fork-server.ts";
-import { LocalEnvironment, type Machine } from "../local/local.ts";
+import { hasInterpreter } from "../local/interpreter.ts";
+import { LocalEnvironment, thisMachine, type Machine } from "../local/local.ts";
 import { NoTierError } from "../local/tier.ts";
 import { prepareGuest } from "./guest-image.ts";
 import { PYODIDE_PYTHON, unavailable } from "./pyodide.ts";
@@ -33,12 +34,12 @@ export class WasmEnvironment implements Environment {
   readonly name = "wasm";
   readonly capabilities = CAPABILITIES;
   readonly #options: EnvironmentOptions;
-  readonly #machine: Machine | undefined;
+  readonly #machine: Machine;
   #inner: Promise<Environment> | undefined;
   #live: Environment | undefined;
   #closed = false;
 
-  constructor(options: EnvironmentOptions, machine?: Machine) {
+  constructor(options: EnvironmentOptions, machine: Machine = thisMachine()) {
     this.#options = options;
     this.#machine = machine;
   }
@@ -58,7 +59,8 @@ export class WasmEnvironment implements Environment {
   report(): EnvironmentReport {
     const inner = this.#live?.report() ?? EMPTY_REPORT;
     const python = this.#live === undefined ? null : { version: PYODIDE_PYTHON, executable: null };
-    return { ...inner, name: this.name, capabilities: this.capabilities, python };
+    const expectedTier = this.#isTierOutOfReach() ? SEAT_BELT : undefined;
+    return { ...inner, name: this.name, capabilities: this.capabilities, python, expectedTier };
   }
 
   async close(): Promise<void> {
@@ -109,6 +111,13 @@ export class WasmEnvironment implements Environment {
       if (isForced || !(error instanceof NoTierError)) throw error;
       return { why: error.why, fix: error.fix };
     }
+  }
+
+  /** What is clear without starting anything. Where tiers fail, only trying them shows it. */
+  #isTierOutOfReach(): boolean {
+    const requested = process.env["RLM_SANDBOX_TIER"];
+    if (requested) return requested === SEAT_BELT;
+    return this.#machine.platform !== "linux" || (!this.#options.python && !hasInterpreter());
   }
 
   /** The folder of wheels is a mount like any other, read-only. */

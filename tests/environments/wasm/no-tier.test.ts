@@ -27,6 +27,7 @@ describe.skipIf(!hasPyodide)("wasm", () => {
   test("without any Python it is the seat belt", async () => {
     vi.stubEnv("PATH", empty);
     await using environment = openWasm({ python: undefined });
+    expect(environment.report()).toMatchObject({ tier: null, expectedTier: "seat-belt" });
     await (await environment.openSandbox(PLAIN)).close();
     expect(environment.report()).toMatchObject({
       tier: "seat-belt",
@@ -37,6 +38,7 @@ describe.skipIf(!hasPyodide)("wasm", () => {
   test("on macOS it is the seat belt with Python in WebAssembly, not the Python of the machine", async () => {
     const machine = { platform: "darwin", isRoot: false, sandboxExec: ["/nowhere/sandbox-exec"] };
     await using environment = openWasm({}, machine);
+    expect(environment.report().expectedTier).toBe("seat-belt");
     const { received, exec } = converse(await environment.openSandbox(PLAIN));
     await exec("a", "import sys; sys.platform");
     expect(received.events).toContain("'emscripten'");
@@ -80,6 +82,7 @@ describe.skipIf(!hasPyodide)("wasm", () => {
   test("too few open files are an error, and the next session is tried again", async () => {
     vi.mocked(limits.openFileLimit).mockReturnValueOnce(64);
     await using environment = openWasm();
+    expect(environment.report().expectedTier).toBeUndefined();
     await expect(environment.openSandbox(PLAIN)).rejects.toMatchObject({
       environment: "wasm",
       fix: "Raise the limit: ulimit -n 1024",

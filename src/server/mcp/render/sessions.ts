@@ -13,6 +13,7 @@ import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
 import { shorten } from "../../../util/text/shorten.ts";
 import { joinParts } from "./format.ts";
+import { warnOfSeatBelt } from "../../../views/seat-belt.ts";
 
 const MAX_NAMES = 12;
 const MAX_NAME = 40;
@@ -68,10 +69,11 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult<Session
 }
 
 /** Where sessions run, and what they can do there. */
-function describeEnvironment({ name, tier, capabilities, notStopped }: EnvironmentReport): string {
+function describeEnvironment(report: EnvironmentReport): string {
+  const { name, tier, capabilities } = report;
+  const warning = warnOfSeatBelt(report);
   const where = tier === null ? name : `${name}, sandbox tier ${tier}`;
-  const warning = tier === "seat-belt" ? ` ${notStopped[0] ?? ""}` : "";
-  return `Environment: ${where}: ${describeCapabilities(capabilities)}.${warning}`;
+  return `Environment: ${where}: ${describeCapabilities(capabilities)}${warning === undefined ? "" : `; ${warning}`}.`;
 }
 
 export function describeDestroyed(info: SessionInfo): ToolResult<SessionFacts> {
