@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Runtime, Session } from "../../internals.ts";
-import { openTestRuntime, valueOf } from "../../open.ts";
-import { hasPyodide, installWasm } from "./open-wasm.ts";
+import type { Runtime, Session } from "../../../internals.ts";
+import { openTestRuntime, valueOf } from "../../../open.ts";
+import { hasPyodide, installWasm } from "../open-wasm.ts";
 
 describe.skipIf(!hasPyodide)("files behind the seat belt", () => {
   const folder = mkdtempSync(join(tmpdir(), "rlm-test-"));

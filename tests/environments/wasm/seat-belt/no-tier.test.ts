@@ -4,15 +4,21 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { EnvironmentOptions } from "../../../src/environments/environment.ts";
-import { explainAll, explainFailure, noTier, NoTierError, notStarted } from "../../../src/environments/local/tier.ts";
-import type { EnvironmentUnavailableError } from "../../../src/errors.ts";
-import * as limits from "../../../src/util/system/open-file-limit.ts";
-import { converse, PLAIN } from "../../contracts/environment.ts";
-import { PYTHON } from "../../open.ts";
-import { hasPyodide, openWasm } from "./open-wasm.ts";
+import type { EnvironmentOptions } from "../../../../src/environments/environment.ts";
+import {
+  explainAll,
+  explainFailure,
+  noTier,
+  NoTierError,
+  notStarted,
+} from "../../../../src/environments/local/tier.ts";
+import type { EnvironmentUnavailableError } from "../../../../src/errors.ts";
+import * as limits from "../../../../src/util/system/open-file-limit.ts";
+import { converse, PLAIN } from "../../../contracts/environment.ts";
+import { PYTHON } from "../../../open.ts";
+import { hasPyodide, openWasm } from "../open-wasm.ts";
 
-vi.mock(import("../../../src/util/system/open-file-limit.ts"), { spy: true });
+vi.mock(import("../../../../src/util/system/open-file-limit.ts"), { spy: true });
 const empty = mkdtempSync(join(tmpdir(), "rlm-test-"));
 const isRoot = process.getuid?.() === 0;
 

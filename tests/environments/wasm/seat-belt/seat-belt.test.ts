@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { describeEnvironment, PLAIN } from "../../contracts/environment.ts";
-import { hasPyodide, openWasm, WASM_CAPABILITIES } from "./open-wasm.ts";
+import { describeEnvironment, PLAIN } from "../../../contracts/environment.ts";
+import { hasPyodide, openWasm, WASM_CAPABILITIES } from "../open-wasm.ts";
 
 /** The folders of sandboxes of this process. */
 const folders = (): readonly string[] =>
