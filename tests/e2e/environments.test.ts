@@ -87,6 +87,19 @@ test("doctor says that Pyodide and an engine are not there, and that only these 
   expect(stdout).toMatch(/^ok {4}wasm {9}.* is not installed; only --env wasm needs it\. .*rlm env add wasm$/m);
 });
 
+test.each([
+  [["wasm", "--image", "python:3.12"], "--image is for the environment 'docker'"],
+  [["wasm", "--python", "python3"], "--python is for the environment 'docker'"],
+  [["docker", "--force"], "--force is for the environment 'wasm'"],
+  [["docker", "--package", "pyodide.tgz"], "--package is for the environment 'wasm'"],
+  [["local", "--force"], "--force is for the environment 'wasm'"],
+])("env add %j is wrong usage: the option is for another environment", async (args, why) => {
+  using folder = new Folder();
+  const { code, stdout, stderr } = await rlm(["env", "add", ...args], { cwd: folder.path, env: NOWHERE });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(why);
+});
+
 test("doctor --env docker fails without an engine, with the fix", async () => {
   using folder = new Folder();
   const { code, stdout } = await rlm(["doctor", "--env", "docker"], { cwd: folder.path, env: NOWHERE });
