@@ -1,4 +1,4 @@
-// K. The environments `docker`, by both transports, and `wasm`, beside `local`, a plain `docker exec` and a cold Pyodide.
+// K. The `docker` environment, by both transports, and `wasm`, beside `local`, a plain `docker exec` and a cold Pyodide.
 
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -14,7 +14,7 @@ const MIB = 2 ** 20;
 const BLOCK = 65_536;
 /** A pool counts a sandbox in which Pyodide is still starting, so a sample waits this long for it. */
 const SETTLE_MS = { wasm: 1500 };
-const ROUND_TRIP_AIMS = { "docker, meeting": 5, "docker, attach": 20, wasm: 10 };
+const ROUND_TRIP_AIMS = { "docker, socket": 5, "docker, attach": 20, wasm: 10 };
 
 export async function measure(bench) {
   // Whatever starts from here on, the engine and its containers too, is on the same core.
@@ -45,7 +45,7 @@ function findPyodide() {
 
 async function openAll(docker, pyodide) {
   const found = { local: await openOne({ environment: "local" }) };
-  for (const transport of docker === undefined ? [] : ["meeting", "attach"]) {
+  for (const transport of docker === undefined ? [] : ["socket", "attach"]) {
     process.env["RLM_DOCKER_TRANSPORT"] = transport;
     const options = { environment: "docker", docker: { host: docker.host, image: docker.image } };
     found[`docker, ${transport}`] = await openOne(options);

@@ -56,7 +56,7 @@ function requireNode() {
   fail(`Node.js 20.19 or newer is needed, this is ${process.version}: install it from https://nodejs.org`);
 }
 
-/** Puts the Python of the environment `wasm` into the cache. Tests of it are skipped without it. */
+/** Puts the Python of the `wasm` environment into the cache. Tests of it are skipped without it. */
 function downloadPyodide() {
   const source = readFileSync("src/environments/wasm/pyodide.ts", "utf8");
   const version = /PYODIDE_VERSION = "([^"]*)"/.exec(source)?.[1];
@@ -68,7 +68,7 @@ function downloadPyodide() {
   say(`$ npm ${npm.join(" ")}`);
   spawnSync("npm", npm, { stdio: ["ignore", "ignore", "inherit"] });
   const archive = `${folder}.tgz`;
-  if (!existsSync(archive)) return say("Pyodide could not be downloaded: tests of the environment wasm are skipped");
+  if (!existsSync(archive)) return say("Pyodide could not be downloaded: tests of the wasm environment are skipped");
   const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
   if (found !== integrity)
     fail(`the package of Pyodide ${version} has the hash ${found}, and ${integrity} is expected`);

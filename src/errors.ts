@@ -162,7 +162,7 @@ export class EnvironmentUnavailableError extends RLMError {
   /** What to change. */
   readonly fix: string;
   constructor({ environment, why, fix }: { environment: string; why: string; fix: string }, options?: ErrorOptions) {
-    super(`Cannot start a session in environment '${environment}': ${why}. ${fix}`, options);
+    super(`Cannot use environment '${environment}': ${why}. ${fix}`, options);
     this.environment = environment;
     this.why = why;
     this.fix = fix;

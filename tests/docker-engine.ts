@@ -1,5 +1,5 @@
 // The Docker engine of a test run: private, started when a test first asks for it, shared by all test files, and ended with the run. It has
-// one image, made from this machine's Python.
+// one image, built from this machine's Python.
 //
 // Tests run in processes of their own and ask over a unix socket, whose path they inherit. The engine ends with its standard input, so it
 // also ends if the run is killed. `RLM_TEST_DOCKER_HOST` names another engine to use; the user's own is never used by accident.
@@ -48,7 +48,7 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
  * As a user does it, with the built program. From the system's Python without its packages: an image of those takes half a minute. Not from
  * /tmp, which a container covers.
  */
-async function makeImage(host: string): Promise<void> {
+async function buildImage(host: string): Promise<void> {
   const folder = join(process.cwd(), "node_modules/.cache/rlm/docker-python");
   const python = join(folder, "bin/python3");
   if (!existsSync(python)) await run(PYTHON, ["-m", "venv", "--without-pip", folder]);
@@ -74,7 +74,7 @@ class TestEngine {
   async #start(): Promise<EngineAnswer> {
     const given = process.env["RLM_TEST_DOCKER_HOST"];
     if (given) {
-      await makeImage(given);
+      await buildImage(given);
       return { host: given };
     }
     // Ctrl-C goes to the whole group of the terminal; the engine ends after the tests, not before.
@@ -92,7 +92,7 @@ class TestEngine {
       child.once("exit", () => resolve(undefined));
     });
     if (host === undefined) return { why: (await problem).trim() };
-    await makeImage(host);
+    await buildImage(host);
     return { host };
   }
 }

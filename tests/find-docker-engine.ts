@@ -1,4 +1,4 @@
-// The engine that tests of the environment `docker` use.
+// The engine that tests of the `docker` environment use.
 
 import { createConnection } from "node:net";
 import { text } from "node:stream/consumers";

@@ -1,4 +1,4 @@
-// Lets a test file use the environment `docker`, with an image of this machine's Python.
+// Lets a test file use the `docker` environment, with an image of this machine's Python.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

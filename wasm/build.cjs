@@ -7,7 +7,7 @@ const { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } = require("
 const path = require("node:path");
 
 const { imageOf, writeImage } = require("./image.cjs");
-const { openGate } = require("./imports.cjs");
+const { createImportGuard } = require("./imports.cjs");
 const { compileBinary, compiledName, loadPython, openScripts } = require("./python.cjs");
 const { openSnapshot, toParts } = require("./snapshot.cjs");
 
@@ -44,7 +44,7 @@ const IN_MODULE = [
   ["import.meta.url", '"file:///image/pyodide.asm.mjs"'],
   [/export default (\w+);?/g, "exported.createModule=$1;"],
   ["return Module.HEAP8.set(t),", "return restoreMemory(Module.HEAP8),"],
-  ["env:wasmImports,", "env:gateImports(wasmImports),"],
+  ["env:wasmImports,", "env:guardImports(wasmImports),"],
   ["return readBinary(libFile)", 'throw new Error("no such file")'], // it would be one of the process
   // Thousands of functions get a place in the table: not one by one, and one adapter is compiled for each signature.
   ['return wasmTable["grow"](1)', "return growTable(wasmTable,freeTableIndexes)"],
@@ -52,7 +52,11 @@ const IN_MODULE = [
   ["new WebAssembly.Module(bytes)", "adapterOf(sig,bytes)"],
 ];
 /** Without a snapshot, and with all of JavaScript. */
-const toStart = (image) => ({ binary: compileBinary(image), snapshot: null, gate: openGate().gate });
+const toStart = (image) => ({
+  binary: compileBinary(image),
+  snapshot: null,
+  guardImports: createImportGuard().guardImports,
+});
 /** Where our Python code is while the snapshot is made. No session has these files. */
 const WORKER = "/lib/rlm/worker";
 

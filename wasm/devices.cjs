@@ -117,7 +117,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     }
   };
 
-  /** Of this process: the most memory that it ever had, and the time of the processor, in microseconds. */
+  /** Usage of this process: the most memory that it ever had, and the time of the processor, in microseconds. */
   const readUsage = (_stream, buffer, offset, length) => {
     const { maxRSS, userCPUTime, systemCPUTime } = resourceUsage();
     const text = Buffer.from(`${maxRSS * 1024} ${userCPUTime + systemCPUTime}`);

@@ -4,7 +4,7 @@
 // replace no method that our code or Node's calls, and finds no way from it to the modules of Node.
 "use strict";
 
-/** Of the global object, beside the language itself. */
+/** Names that stay in the global object, beside the language itself. */
 const GLOBALS = [
   "Buffer",
   "TextDecoder",
@@ -21,7 +21,7 @@ const LANGUAGE =
   Int16Array Uint32Array Int32Array Float32Array Float64Array Uint8ClampedArray BigUint64Array BigInt64Array DataView Map BigInt Set
   WeakMap WeakSet WeakRef Proxy Reflect FinalizationRegistry SharedArrayBuffer WebAssembly Iterator decodeURI decodeURIComponent encodeURI
   encodeURIComponent escape unescape eval isFinite isNaN`.split(/\s+/);
-/** Of the process. Node's own code uses these. */
+/** Names that stay in `process`: Node's own code uses these. */
 const OF_PROCESS = [
   "arch",
   "pid",

@@ -1,6 +1,6 @@
 // What WebAssembly can call of JavaScript: the list of its imports, and of the names that a compiled package can link to.
 //
-// Pyodide needs all of them to start. Then the gate is closed: system calls, clocks and random numbers remain, and all of these take and
+// Pyodide needs all of them to start. Then the guard is closed: system calls, clocks and random numbers remain, and all of these take and
 // return numbers only. Whatever makes, holds or calls objects of JavaScript ends the process. So code that owns all memory of Python, or
 // brings its own WebAssembly, still has no JavaScript to call.
 "use strict";
@@ -34,7 +34,7 @@ const ALLOWED = new Set(
     .split(/\s+/),
 );
 
-/** What some answer once the gate is closed: they fail as the function of the C library should. */
+/** What some answer once the guard is closed: they fail as the function of the C library should. */
 const ANSWERS = {
   ...Object.fromEntries(
     ["accept4", "bind", "connect", "listen", "recvfrom", "recvmsg", "sendmsg", "sendto"].map((name) => [
@@ -54,13 +54,13 @@ const ANSWERS = {
 };
 
 /**
- * `gate` is called with Pyodide's imports before WebAssembly gets them, and changes them in place. `close` ends the start. `refuse` gets
- * the name of what was called after that, and does not return; `exit` ends the process with a code. Only with `canLoad` compiled code is
- * loaded from files.
+ * `guardImports` is called with Pyodide's imports before WebAssembly gets them, and changes them in place. `close` ends the start. `refuse`
+ * gets the name of what was called after that, and does not return; `exit` ends the process with a code. Only with `canLoad` compiled code
+ * is loaded from files.
  */
-exports.openGate = function openGate() {
+exports.createImportGuard = function createImportGuard() {
   let closed = null;
-  const guard = (name, original) => {
+  const guardImport = (name, original) => {
     const guarded = (...args) => {
       if (closed === null) return original(...args);
       if (name === "exit" || name === "proc_exit") return closed.exit(args[0] & 0xff);
@@ -70,11 +70,11 @@ exports.openGate = function openGate() {
     };
     return Object.assign(guarded, original); // its signature
   };
-  const gate = (imports) => {
+  const guardImports = (imports) => {
     for (const [name, original] of Object.entries(imports)) {
-      if (typeof original === "function" && !ALLOWED.has(name)) imports[name] = guard(name, original);
+      if (typeof original === "function" && !ALLOWED.has(name)) imports[name] = guardImport(name, original);
     }
     return Object.setPrototypeOf(imports, null); // a compiled package links to names of its own choice
   };
-  return { gate, close: (how) => (closed = how) };
+  return { guardImports, close: (how) => (closed = how) };
 };

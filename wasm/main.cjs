@@ -6,7 +6,7 @@
 
 const { Worker } = require("node:worker_threads");
 
-/** Of the thread of Python: code may recurse deeply in C (session.cjs). What is not used costs no memory. */
+/** Stack of the Python thread: code may recurse deeply in C (session.cjs). What is not used costs no memory. */
 const STACK_MIB = 256;
 
 /** `load` runs a part of the image as a module; `settings` are the arguments of the process. */
@@ -39,7 +39,7 @@ exports.start = function start(image, settings, load) {
   const stop = load("readers.cjs").readPipes({ ...shared, port: ours });
   process.on("SIGINT", stop);
   ours.on("message", ({ exit }) => {
-    if (exit !== undefined) process.exit(exit); // the thread of Python waits meanwhile
+    if (exit !== undefined) process.exit(exit); // the Python thread waits meanwhile
   });
   compile() // while the thread starts
     .then((binary) => worker.postMessage(binary, []))

@@ -1,7 +1,7 @@
 // Loads Pyodide from the parts of an image: no file of the host is opened, and nothing of JavaScript is given to Python.
 //
 // `jsglobals` is an empty frozen object without a prototype. After the start three things happen: the modules that lead to JavaScript are
-// removed (worker/wasm/closing.py), JavaScript is cut down (hardening.cjs), and WebAssembly loses what it could call of it (imports.cjs).
+// removed (worker/wasm/remove_js.py), JavaScript is cut down (hardening.cjs), and WebAssembly loses what it could call of it (imports.cjs).
 // The process can generate no code from strings, because it is started so.
 "use strict";
 
@@ -11,7 +11,9 @@ const BINARY = "pyodide.asm.wasm";
 const SCRIPTS = { "pyodide.mjs": "loadPyodide", "pyodide.asm.mjs": "createModule" };
 
 /** The parameters of a script. */
-const PARAMETERS = "exported require importModule startBinary restoreMemory gateImports growTable adapterOf".split(" ");
+const PARAMETERS = "exported require importModule startBinary restoreMemory guardImports growTable adapterOf".split(
+  " ",
+);
 
 /** What V8 compiled of a script is in the image under this name. */
 exports.compiledName = (name) => `${name}.compiled`;
@@ -31,14 +33,14 @@ exports.compileBinary = (image) => WebAssembly.compile(image.bytes(BINARY));
 
 /**
  * `options` are those of `loadPyodide`. `binary` is a promise of what V8 compiled, `snapshot` that of snapshot.cjs, or null to start without
- * one; `gate` is that of imports.cjs.
+ * one; `guardImports` is that of imports.cjs.
  */
-exports.loadPython = async function loadPython(image, scripts, { binary, snapshot, gate }, options = {}) {
+exports.loadPython = async function loadPython(image, scripts, { binary, snapshot, guardImports }, options = {}) {
   const [{ loadPyodide }, { createModule }] = Object.keys(SCRIPTS).map((name) =>
     evaluate(scripts[name], name, {
       startBinary: (imports) => start(binary, imports),
       restoreMemory: (memory) => snapshot.restore(memory),
-      gateImports: gate,
+      guardImports,
     }),
   );
   const library = image.bytes("python_stdlib.zip");

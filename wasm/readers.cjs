@@ -13,7 +13,7 @@ const TICK_MS = 10;
 /** Bytes of a pipe that the other thread has not taken. With more, the pipe is not read. */
 const MAX_WAITING = 4 * 1024 * 1024;
 
-/** Returns a function that interrupts code. `port` leads to the thread of Python. */
+/** Returns a function that interrupts code. `port` leads to the Python thread. */
 exports.readPipes = function readPipes({ settings, interrupt, waking, port }) {
   const wake = () => {
     Atomics.add(waking, 0, 1);

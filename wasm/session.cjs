@@ -13,7 +13,7 @@ const SMALL_STACK_BYTES = 256 * 1024;
 
 /** `shared.binary` is a promise (python.cjs). */
 exports.runSession = async function runSession(image, shared, load) {
-  const die = prepareDeath();
+  const die = createKill();
   try {
     await run(image, shared, load, die);
   } catch (error) {
@@ -31,8 +31,12 @@ async function run(image, shared, load, die) {
   const scripts = openScripts(image, true);
   // Not before: V8 takes compiled code only with the flags that it was compiled with.
   require("node:v8").setFlagsFromString(`--wasm-max-mem-pages=${settings.pages}`);
-  const { gate, close } = load("imports.cjs").openGate();
-  const python = await loadPython(image, scripts, { binary, snapshot: load("snapshot.cjs").openSnapshot(image), gate });
+  const { guardImports, close } = load("imports.cjs").createImportGuard();
+  const python = await loadPython(image, scripts, {
+    binary,
+    snapshot: load("snapshot.cjs").openSnapshot(image),
+    guardImports,
+  });
   python.setInterruptBuffer(interrupt);
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
   load("folders.cjs").mountFolders(python.FS, settings);
@@ -40,8 +44,8 @@ async function run(image, shared, load, die) {
   limitStack(python._module, process.argv.includes("small-stack") ? SMALL_STACK_BYTES : STACK_BYTES);
   const { _PyRun_SimpleString, stringToNewUTF8 } = python._module;
   const runCode = (code) => _PyRun_SimpleString(stringToNewUTF8(code)); // by no way that needs JavaScript
-  const isClosed = runCode("from _rlm_worker.wasm import closing; closing.close()") === 0;
-  if (!isClosed) throw new Error("the modules of Pyodide could not be removed");
+  const isRemoved = runCode("from _rlm_worker.wasm import remove_js; remove_js.remove_js()") === 0;
+  if (!isRemoved) throw new Error("the modules of Pyodide could not be removed");
   load("hardening.cjs").harden();
   close({
     canLoad: settings.wheels !== null,
@@ -59,7 +63,7 @@ function limitStack(module, bytes) {
 }
 
 /** A function that kills this process, so that the host cannot take its end for a regular exit. It needs nothing of `process` later. */
-function prepareDeath() {
+function createKill() {
   const { pid } = process;
   const kill = process._kill.bind(process);
   const nothing = new Int32Array(new SharedArrayBuffer(4));

@@ -1,7 +1,8 @@
 """Starts the fork server: `python3 -I forkserver/__main__.py OPTIONS`. OPTIONS is JSON: {"tier": name, "preload": [...],
 "host": pid, "home": folder, "uid"?: n, "users"?: [first, last], "landlock"?: n}. `uid` is the user to become if this is root; `users`
 are ids for sandboxes; `landlock` is the newest version of Landlock to use. `sandboxExec`, on macOS, is the command that confines a
-process. In a container, `meeting` is a folder that the host sees, too, or `streams` one for pipes that only the container sees: see meeting.py.
+process. In a container, `socketFolder` is one that the host sees, too, or `pipesFolder` one for pipes that only the container sees: see
+container/host_link.py.
 
 Both packages are loaded under private names, so that `import worker` in user code finds the user's own module.
 """
@@ -22,15 +23,15 @@ def _load(alias: str, folder: str) -> None:
     spec.loader.exec_module(module)
 
 
-def _meet_host(options: dict) -> None:
+def _connect_to_host(options: dict) -> None:
     from _rlm_forkserver import pipes  # type: ignore[import-not-found]
-    from _rlm_forkserver.container import meeting  # type: ignore[import-not-found]
+    from _rlm_forkserver.container import host_link  # type: ignore[import-not-found]
 
-    if "meeting" in options:
-        pipes.folder = meeting.meet(options["meeting"])
+    if "socketFolder" in options:
+        pipes.folder = host_link.connect_by_socket(options["socketFolder"])
         return
-    meeting.meet_by_streams(options["streams"])
-    pipes.folder = options["streams"]
+    host_link.connect_by_stdio(options["pipesFolder"])
+    pipes.folder = options["pipesFolder"]
     options["host"] = os.getppid()
 
 
@@ -40,8 +41,8 @@ def main() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
     options = json.loads(sys.argv[1])
-    if "meeting" in options or "streams" in options:
-        _meet_host(options)
+    if "socketFolder" in options or "pipesFolder" in options:
+        _connect_to_host(options)
     if options["tier"] == "seatbelt":
         from _rlm_forkserver.seatbelt import supervisor  # type: ignore[import-not-found]
 

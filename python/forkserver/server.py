@@ -368,7 +368,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
             kind: type[Server] = ContainerServer
             from .container import keeper  # here, because every process of a sandbox has what this one has loaded
             parent = os.getpid()  # this process becomes the keeper
-            standing = keeper.start(options["scratch"], options["host"], options.get("users"))
+            standing = keeper.start(options["scratch"], options["host"], options.get("users"), options.get("scratchIsMount", False))
         elif options["tier"] == "B":
             from .bwrap_server import BubblewrapServer, make_standing
             kind = BubblewrapServer

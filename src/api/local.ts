@@ -195,9 +195,9 @@ export interface RuntimeOptions {
   readonly users?: string | undefined;
   /** The file of the standard library; it need not exist. Default: `stdlib.py` in the data folder. */
   readonly stdlibPath?: string | undefined;
-  /** Of the environment `docker`. */
+  /** Options for the `docker` environment. */
   readonly docker?: DockerOptions | undefined;
-  /** Of the environment `wasm`. */
+  /** Options for the `wasm` environment. */
   readonly wasm?: WasmOptions | undefined;
   /** Called with a line of text while something takes long, such as pulling an image. Default: ignored. */
   readonly onProgress?: ((text: string) => void) | undefined;
@@ -205,9 +205,9 @@ export interface RuntimeOptions {
   readonly ids?: "short" | "random" | undefined;
 }
 
-/** Options of the environment `docker`. */
+/** Options for the `docker` environment. */
 export interface DockerOptions {
-  /** Any image with Python 3.9 or newer. Default: `python:3.11-slim`, else the image that `rlm env add docker` has made. */
+  /** Any image with Python 3.9 or newer. Default: `python:3.11-slim`, else the image that `rlm env add docker` has built. */
   readonly image?: string | undefined;
   /** Processors of a session, such as 0.5. Default: no limit. */
   readonly cpus?: number | undefined;
@@ -225,7 +225,7 @@ export interface DockerOptions {
   readonly host?: string | undefined;
 }
 
-/** Options of the environment `wasm`. */
+/** Options for the `wasm` environment. */
 export interface WasmOptions {
   /** A folder of wheels that sessions can import. Default: none. */
   readonly wheels?: string | undefined;

@@ -57,7 +57,7 @@ const backend = z.strictObject({
 /** USD per million tokens. Used by everything that starts runs; wins over the built-in prices. */
 const price = z.strictObject({ input: usd, output: usd, cache_read: usd.optional(), cache_write: usd.optional() });
 
-/** The environment `docker`. All but `cpus`, `memory` and `pids` count only in a trusted file. */
+/** The `docker` environment. All but `cpus`, `memory` and `pids` count only in a trusted file. */
 const docker = z.strictObject({
   image: text.optional(),
   cpus: z.number().positive().optional(),
@@ -69,7 +69,7 @@ const docker = z.strictObject({
   host: text.optional(),
 });
 
-/** The environment `wasm`. Counts only in a trusted file. */
+/** The `wasm` environment. Counts only in a trusted file. */
 const wasm = z.strictObject({
   /** A folder. */
   wheels: text.optional(),

@@ -44,11 +44,11 @@ type CheckEnvironment = (options: InstallOptions) => Promise<string>;
 
 export interface InstallOptions {
   readonly docker?: DockerOptions | undefined;
-  /** An interpreter to make an image from. */
+  /** An interpreter to build an image from. */
   readonly python?: string | undefined;
-  /** Installs it again, though it is there. Default: false. */
+  /** Reinstalls it. Default: false. */
   readonly force?: boolean | undefined;
-  /** The package as a file, in place of a download. */
+  /** The package: this file is used instead of downloading. */
   readonly package?: string | undefined;
   readonly onProgress?: (text: string) => void;
 }
@@ -56,7 +56,7 @@ export interface InstallOptions {
 /** Returns what was done, for people: sentences without a full stop. */
 export type InstallEnvironment = (options: InstallOptions) => Promise<readonly string[]>;
 
-/** Gets what an environment needs on this machine. Undefined: it needs nothing. Throws EnvironmentUnavailableError. */
+/** Installs what an environment needs on this machine. Undefined: it needs nothing. Throws EnvironmentUnavailableError. */
 export async function installEnvironment(
   name: EnvironmentName,
   options: InstallOptions,

@@ -19,4 +19,4 @@ export {
   type TestRunner,
 } from "./runtime-contract.ts";
 export { contractScript } from "./contract/script.ts";
-export type { ContractCase, ContractContext, Need, PythonFeature } from "./contract/case.ts";
+export type { ContractCase, ContractContext, Need, OptionalFeature } from "./contract/case.ts";

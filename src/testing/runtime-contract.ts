@@ -7,7 +7,7 @@ import type { RLM, RLMOptions } from "../api/run.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { Session } from "../api/session.ts";
 import type { Capabilities } from "../protocol/capabilities.ts";
-import type { ContractCase, ContractContext, Need, PythonFeature } from "./contract/case.ts";
+import type { ContractCase, ContractContext, Need, OptionalFeature } from "./contract/case.ts";
 import { SUBJECTS } from "./contract/subjects.ts";
 
 /** All cases, in the order in which they run. */
@@ -22,7 +22,7 @@ export interface RuntimeContractOptions {
   /** What its environment can do. */
   readonly capabilities: Pick<Capabilities, "fork" | "checkpoint" | "shell">;
   /** What its Python does not have. Default: it has everything. */
-  readonly lacks?: readonly PythonFeature[] | undefined;
+  readonly unsupported?: readonly OptionalFeature[] | undefined;
   /** How many executions may wait in one session. Default: 128. */
   readonly maxWaiting?: number | undefined;
   /** Runs whose model calls are answered by `contractScript`. Default: it has no runs. */
@@ -63,10 +63,10 @@ export function describeRuntime(
   });
 }
 
-function has({ capabilities, lacks = [], rlm }: RuntimeContractOptions, need: Need): boolean {
+function has({ capabilities, unsupported = [], rlm }: RuntimeContractOptions, need: Need): boolean {
   if (need === "runs") return rlm !== undefined;
   if (need === "fork" || need === "checkpoint" || need === "shell") return capabilities[need];
-  return !lacks.includes(need);
+  return !unsupported.includes(need);
 }
 
 /** Runs one case with a runtime of its own, for runners that `describeRuntime` does not fit. */

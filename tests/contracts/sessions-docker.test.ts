@@ -1,4 +1,4 @@
-// The contracts of sessions and of the runtime, and the hostile corpus, in the environment `docker`. Skipped with the reason where it
+// The contracts of sessions and of the runtime, and the hostile corpus, in the `docker` environment. Skipped with the reason where it
 // cannot be had, unless RLM_REQUIRE_DOCKER is 1.
 
 import { afterAll, describe, test } from "vitest";
@@ -10,9 +10,9 @@ import { PYTHON } from "../open.ts";
 import { useDocker } from "../use-docker.ts";
 import { scripted, SHARED, useDataFolder } from "./contract.ts";
 import { describeSessions } from "./sessions/describe-sessions.ts";
-import { describeWhereAvailable } from "./sessions/obstacle.ts";
+import { describeWhereAvailable } from "./sessions/availability.ts";
 import { describeProbes, KERNEL_CATEGORIES } from "./sessions/probes.ts";
-import { describeAcross } from "./sessions/state.ts";
+import { describeStateTransfer } from "./sessions/state.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
 
 await describeWhereAvailable("docker", useDocker, () => {
@@ -27,7 +27,7 @@ await describeWhereAvailable("docker", useDocker, () => {
   };
   describeSessions("docker", docker);
   describe("stress", { tags: "stress" }, () => {
-    describeAcross(["docker", docker], ["local", local]);
+    describeStateTransfer(["docker", docker], ["local", local]);
     describeProbes("docker", {
       options: { environment: "docker" },
       categories: KERNEL_CATEGORIES,

@@ -1,4 +1,4 @@
-// The contract of sessions, in the environment `local`.
+// The contract of sessions, in the `local` environment.
 
 import { openRuntime } from "../../src/index.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
@@ -12,5 +12,5 @@ const toOptions = useDataFolder();
 describeSessions("local", {
   open: (options) => openRuntime({ python: PYTHON, ...toOptions(), ...options }),
   capabilities: LOCAL_CAPABILITIES,
-  differs: TIER === "C" ? { "disk-quota": "tier C has no quota on disk space" } : {},
+  unsupported: TIER === "C" ? { "disk-quota": "tier C has no quota on disk space" } : {},
 });

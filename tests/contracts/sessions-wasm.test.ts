@@ -1,4 +1,4 @@
-// The contracts of sessions and of the runtime, and the hostile corpus, in the environment `wasm`. Skipped with the reason where it
+// The contracts of sessions and of the runtime, and the hostile corpus, in the `wasm` environment. Skipped with the reason where it
 // cannot be had, unless RLM_REQUIRE_WASM is 1.
 
 /** @module-tag stress */
@@ -12,9 +12,9 @@ import { hasPyodide, installWasm, NO_PYODIDE, WASM_CAPABILITIES } from "../envir
 import { PYTHON } from "../open.ts";
 import { MAX_WAITING, scripted, useDataFolder } from "./contract.ts";
 import { describeSessions } from "./sessions/describe-sessions.ts";
-import { describeWhereAvailable } from "./sessions/obstacle.ts";
+import { describeWhereAvailable } from "./sessions/availability.ts";
 import { describeProbes } from "./sessions/probes.ts";
-import { describeAcross } from "./sessions/state.ts";
+import { describeStateTransfer } from "./sessions/state.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
 
 const BROKER_PROBES = ["broker-forge-channel", "broker-flood", "broker-channel-exhaust"];
@@ -31,7 +31,7 @@ await describeWhereAvailable(
     const wasm: SessionsContract = {
       open: (options) => openRuntime({ environment: "wasm", ...toOptions(), ...options }),
       capabilities: WASM_CAPABILITIES,
-      differs: {
+      unsupported: {
         processes: "WebAssembly has no processes",
         threads: "Pyodide has no threads",
         "host-processes": "code starts no processes that the host could see",
@@ -43,21 +43,23 @@ await describeWhereAvailable(
       capabilities: LOCAL_CAPABILITIES,
     };
     describeSessions("wasm", wasm);
-    describeAcross(["wasm", wasm], ["local", local]);
+    describeStateTransfer(["wasm", wasm], ["local", local]);
     describeProbes("wasm", {
       options: { environment: "wasm" },
       categories: ["wasm-escape", "protocol", "terminal"],
       languages: ["python", "pyodide"],
       toPrelude: (prelude) =>
         prelude.replace(/^.* = _private\(\)$/m, "EVENTS = os.open('/dev/rlm/events', os.O_WRONLY)"),
-      elsewhere: Object.fromEntries(BROKER_PROBES.map((id) => [id, "wasm has no socket for copies of a session"])),
+      testedElsewhere: Object.fromEntries(
+        BROKER_PROBES.map((id) => [id, "wasm has no socket for copies of a session"]),
+      ),
     });
     describeRuntime(
       "in wasm",
       {
         open: () => wasm.open({ stdlibPath: `${toOptions().stdlibPath}-of-the-runtime.py` }),
         capabilities: wasm.capabilities,
-        lacks: ["threads", "resource", "inspection"],
+        unsupported: ["threads", "resource", "inspection"],
         maxWaiting: MAX_WAITING,
         rlm: (runtime, options) => (runtime as LocalRuntime).rlm({ ...scripted(), ...options }),
       },

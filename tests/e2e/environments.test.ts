@@ -7,7 +7,7 @@ import { findDockerEngine } from "../find-docker-engine.ts";
 import { MCPProgram } from "./mcp/mcp-program.ts";
 import { rlm } from "./program.ts";
 
-const WARNING = "behind a seat belt and no wall (sandbox tier seat-belt): 'rlm doctor --env wasm' says why";
+const WARNING = "behind a seat belt, not a wall (sandbox tier seat-belt): 'rlm doctor --env wasm' says why";
 const NOWHERE = { DOCKER_HOST: "unix:///nowhere/docker.sock" };
 
 interface Report {

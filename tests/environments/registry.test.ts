@@ -25,7 +25,7 @@ describe("the registry", () => {
     ["moon", "there is no such environment. Use one of: local, docker, wasm"],
     ["toString", "there is no such environment. Use one of: local, docker, wasm"],
   ])("refuses '%s'", async (name, reason) => {
-    const message = `Cannot start a session in environment '${name}': ${reason}`;
+    const message = `Cannot use environment '${name}': ${reason}`;
     await expect(loadEnvironment(name)).rejects.toMatchObject({ code: "ENVIRONMENT_UNAVAILABLE", message });
     await expect(openRuntime({ environment: name })).rejects.toThrow(message);
   });

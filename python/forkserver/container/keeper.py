@@ -35,14 +35,18 @@ class Standing:
     broker: None = None
 
 
-def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Standing:
-    """Returns in the fork server, a child of the calling process, which becomes the keeper. Raises users.RangeRefused."""
+def start(temporary: str, host: int, configured: tuple[int, int] | None, is_mount: bool) -> Standing:
+    """Returns in the fork server, a child of the calling process, which becomes the keeper. `is_mount`: see scratch.Base. Raises
+    users.RangeRefused."""
     is_root = os.getuid() == 0 and all(libc.effective_capabilities() >> capability & 1 for capability in _NEEDED)
     users, ranges, why = _find_users(configured) if is_root else (None, [], "it takes root to give sessions users of their own")
     is_root = is_root and bool(ranges)  # else it is root of a user namespace with no other users, as of `unshare -r`
-    folder = _reachable(temporary) if is_root else temporary
-    scratch.remove_stale(folder)
-    base = scratch.make_base(folder, others_enter=is_root)
+    if is_mount:
+        base = scratch.use_mount(temporary)
+    else:
+        folder = _reachable(temporary) if is_root else temporary
+        scratch.remove_stale(folder)
+        base = scratch.make_base(folder, others_enter=is_root)
     cgroups = find({os.getpid(), host})
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WAKING)

@@ -15,7 +15,7 @@ import select
 import socket
 import struct
 
-OPEN_READER, OPEN_ORDERED, OPEN_WRITER, DATA, TAKEN, CLOSE, END = range(7)
+OPEN_READER, OPEN_ORDERED, OPEN_WRITER, DATA, ACK, CLOSE, BATCH_END = range(7)
 _HEADER = struct.Struct(">BII")
 _WINDOW = 1 << 20
 _CHUNK = 1 << 16
@@ -90,7 +90,7 @@ class Relay:
             if not events and not has_printed or not is_alive or self._sent > _MAX_BATCH:
                 break
         if self._sent:
-            self._send(END, 0)
+            self._send(BATCH_END, 0)
             self._sent = 0
         return is_alive
 
@@ -118,7 +118,7 @@ class Relay:
             channel = self._writers[number]
             channel.waiting += data
             self._write(number, channel)
-        elif kind == TAKEN and number in self._readers:
+        elif kind == ACK and number in self._readers:
             channel = self._readers[number]
             was_shut = channel.window <= 0
             channel.window += struct.unpack(">I", data)[0]
@@ -178,7 +178,7 @@ class Relay:
                 self._send(CLOSE, number)
             return
         if taken and number != 0:
-            self._send(TAKEN, number, struct.pack(">I", taken))
+            self._send(ACK, number, struct.pack(">I", taken))
         if not channel.waiting and channel.is_closing:
             self._remove(number, channel, self._writers)
         else:

@@ -29,24 +29,31 @@ _LONGEST_PAUSE_S = 0.1
 
 @dataclass(frozen=True)
 class Scratch:
-    """The folder of one sandbox, and the mark of its processes."""
+    """The folder of one sandbox, and the mark of its processes. `is_mount`: the folder is there already."""
 
     folder: str
     mark: int
+    is_mount: bool = False
 
 
 @dataclass(frozen=True)
 class Base:
+    """`is_mount`: the folder is that of a container with one sandbox, which has all of it. Its files end with the container."""
+
     folder: str
     first_mark: int
+    is_mount: bool = False
 
     def scratch(self, number: int) -> Scratch:
-        return Scratch(f"{self.folder}/{number}", self.first_mark + number % _MARKS)
+        mark = self.first_mark + number % _MARKS
+        return Scratch(self.folder, mark, is_mount=True) if self.is_mount else Scratch(f"{self.folder}/{number}", mark)
 
     def remove(self, own: list[range]) -> None:
         """Ends every sandbox and removes its folder, where no fork server uses it any more. `own` are users that nobody else has."""
         marks = self.first_mark, self.first_mark + _MARKS - 1
         _kill_once(proc.processes_marked(*marks), *marks)
+        if self.is_mount:
+            return
         for name in os.listdir(self.folder):
             owner = os.lstat(f"{self.folder}/{name}")
             if name.isdigit() and stat.S_ISDIR(owner.st_mode):
@@ -64,12 +71,22 @@ def make_base(temporary: str, others_enter: bool) -> Base:
     """Its lock is held by this process and its children that keep the descriptor."""
     folder = f"{os.path.realpath(temporary)}/{_PREFIX}{os.getuid()}-{os.urandom(6).hex()}"
     os.mkdir(folder, 0o700)
-    first_mark = (1 << 61) | int.from_bytes(os.urandom(5), "big") * _MARKS
+    first_mark = _choose_marks()
     fd = os.open(f"{folder}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(fd, fcntl.LOCK_EX)
     os.write(fd, b"%d" % first_mark)
     os.chmod(folder, 0o711 if others_enter else 0o700)
     return Base(folder, first_mark)
+
+
+def use_mount(folder: str) -> Base:
+    """For a fork server in a container of its own, which has one sandbox."""
+    return Base(folder, _choose_marks(), is_mount=True)
+
+
+def _choose_marks() -> int:
+    """The first of as many as a fork server needs."""
+    return (1 << 61) | int.from_bytes(os.urandom(5), "big") * _MARKS
 
 
 def remove_stale(temporary: str) -> None:
@@ -99,7 +116,9 @@ def _remove_if_stale(folder: str) -> None:
 
 
 def make(scratch: Scratch, uid: int, gid: int) -> None:
-    folders = [scratch.folder, *(f"{scratch.folder}/{name}" for name in _FOLDERS)]
+    folders = [f"{scratch.folder}/{name}" for name in _FOLDERS]
+    if not scratch.is_mount:
+        folders.insert(0, scratch.folder)
     for folder in folders:
         os.mkdir(folder, 0o700)
     if (uid, gid) != (os.getuid(), os.getgid()):

@@ -189,7 +189,7 @@ def _rename(root: Root, request: dict, channel: Channel) -> None:
     status(source)  # fails before parent folders are created for nothing
     target = root.find(request["to"], follow=False, make=True)
     if source.is_root or target.is_root:
-        raise Failure("denied", "the working directory itself stays where it is")
+        raise Failure("denied", "the working directory cannot be moved")
     os.rename(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder)
     channel.send(_entry(target.folder, target.name, target.path, status(target)))
     channel.send({"type": "done"})
@@ -198,7 +198,7 @@ def _rename(root: Root, request: dict, channel: Channel) -> None:
 def _remove(root: Root, request: dict, channel: Channel) -> None:
     target = root.find(request["path"], follow=False)
     if target.is_root:
-        raise Failure("denied", "the working directory itself stays where it is")
+        raise Failure("denied", "the working directory cannot be removed")
     if stat.S_ISDIR(status(target).st_mode):
         _remove_folder(target, channel.heartbeat)
     else:

@@ -20,14 +20,14 @@ def prepare() -> None:
     stub.RLIMIT_DATA, stub.RLIM_INFINITY, stub.getrlimit = 2, -1, usage.getrlimit  # type: ignore[attr-defined]
     sys.modules["resource"] = stub  # for our own modules, until they are imported
     from .. import worker
-    from . import closing, missing, wasm_worker, wheels  # noqa: F401
+    from . import remove_js, unsupported, wasm_worker, wheels  # noqa: F401
 
-    for name in missing.USUAL:
+    for name in unsupported.PRELOADED:
         __import__(name)
     worker.prepare(asyncio=True)
     del sys.modules["resource"]
     usage.install()
-    missing.install()
+    unsupported.install()
     sys.executable = sys._base_executable = ""  # type: ignore[attr-defined]  # of the process that makes the snapshot
     sys.orig_argv = []
     gc.collect()

@@ -9,8 +9,8 @@ from typing import Any, List
 from .devices import DEVICES
 
 
-class _Waiting:
-    """In place of a selector."""
+class _WaitSelector:
+    """A selector of nothing, which only waits."""
 
     def select(self, timeout: Any) -> List[Any]:
         if timeout is None or timeout > 0:
@@ -23,7 +23,7 @@ class WasmEventLoop(asyncio.base_events.BaseEventLoop):
 
     def __init__(self) -> None:
         super().__init__()
-        self._selector = _Waiting()
+        self._selector = _WaitSelector()
         self._clock_resolution = 1e-6
 
     def time(self) -> float:

@@ -16,9 +16,9 @@ from ..worker import WARM_UP, Worker, _peak_bytes
 from . import event_loop
 from .calls import WasmCalls
 from .devices import DEVICES, DeviceWriter
-from .inspecting import WasmRequests
 from .interrupts import WasmInterrupts
-from .listening import WasmListener
+from .listener import WasmListener
+from .requests import WasmRequests
 from .streams import WasmStreams
 
 
@@ -27,8 +27,8 @@ class _NoProcesses:
         return False
 
 
-class _Nowhere:
-    """In place of a writer."""
+class _NullWriter:
+    """A writer that sends nothing."""
 
     def send(self, _event: Dict[str, Any]) -> None: ...
 
@@ -39,10 +39,10 @@ class _NoBranches:
     is_forking = False
 
     def make(self, *_: Any) -> NoReturn:
-        raise RuntimeError("the environment 'wasm' does not have the capability 'fork'")
+        raise RuntimeError("the 'wasm' environment does not have the capability 'fork'")
 
     def receive(self) -> NoReturn:
-        raise RuntimeError("the environment 'wasm' keeps its output pipes")
+        raise RuntimeError("the 'wasm' environment keeps its output pipes")
 
 
 class WasmWorker(Worker):
@@ -84,7 +84,7 @@ class WasmWorker(Worker):
 
     def _warm_up(self) -> None:
         """Runs a few executions whose events go nowhere: V8 compiles a function when it is first called."""
-        real, self._writer = self._writer, _Nowhere()  # type: ignore[assignment]
+        real, self._writer = self._writer, _NullWriter()  # type: ignore[assignment]
         for code in WARM_UP * 3:
             self._execute({"id": "", "cmd": "exec", "count": 0, "code": code, "env": {}}, None)
             self._execute({"id": "", "cmd": "exec", "count": 0, "code": code}, None)

@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 SITE = "/lib/rlm-wheels"
 _UNPACKING = "/lib/rlm-wheels-unpacking"
-_OURS = re.compile(r"^([^-]+)-([^-]+)(?:-\d[^-]*)?-(?:py3|py2\.py3|cp3\d+)-(?:none|abi3|cp3\d+)"
+_COMPATIBLE_WHEEL = re.compile(r"^([^-]+)-([^-]+)(?:-\d[^-]*)?-(?:py3|py2\.py3|cp3\d+)-(?:none|abi3|cp3\d+)"
                    r"-(?:any|emscripten_\w+|pyodide_\w+|pyemscripten_\w+)\.whl$")
 _IN_DATA = re.compile(r"^[^/]+\.data/(?:purelib|platlib)/(.+)$")
 
@@ -41,14 +41,14 @@ class WheelFinder:
     def __init__(self, folder: str, wheels: Dict[str, str]) -> None:
         self._folder = folder
         self._packed = wheels  # by the name of the distribution
-        self._tops: Optional[Dict[str, List[str]]] = None  # by the name of a module: the distributions that have a part of it
+        self._distributions: Optional[Dict[str, List[str]]] = None  # by the name of a module: the distributions that have a part of it
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
         if "." in name or name in sys.stdlib_module_names or not self._packed:
             return
-        if self._tops is None:
-            self._tops = self._index()
-        unpacked = [each for each in self._tops.get(name, ()) if each in self._packed]
+        if self._distributions is None:
+            self._distributions = self._index()
+        unpacked = [each for each in self._distributions.get(name, ()) if each in self._packed]
         for each in unpacked:
             self._unpack(each, name)
         if unpacked:
@@ -70,7 +70,7 @@ class WheelFinder:
     def _index(self) -> Dict[str, List[str]]:
         tops: Dict[str, List[str]] = {}
         for distribution in self._packed:
-            for top in _tops(self._path(distribution), distribution):
+            for top in _top_level_modules(self._path(distribution), distribution):
                 tops.setdefault(top, []).append(distribution)
         return tops
 
@@ -103,7 +103,7 @@ def _newest(names: Iterable[str]) -> Dict[str, str]:
     """By distribution: the wheel with the highest version."""
     found: Dict[str, Tuple[Any, str]] = {}
     for name in names:
-        match = _OURS.match(name)
+        match = _COMPATIBLE_WHEEL.match(name)
         if match is not None:
             candidate = (_version(match[2]), name)
             distribution = _normalised(match[1])
@@ -122,7 +122,7 @@ def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "_", name).lower()
 
 
-def _tops(path: str, distribution: str) -> Set[str]:
+def _top_level_modules(path: str, distribution: str) -> Set[str]:
     """The top-level modules in a wheel. Not those of the standard library, which it must not replace. One that cannot be read counts as
     the module of its own name, whose import fails."""
     try:

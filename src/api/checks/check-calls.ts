@@ -112,7 +112,7 @@ export function checkVariableName(name: unknown): void {
 
 /** The value of `session.set`. `kinds` are those that this implementation takes. */
 export function checkVariableValue(value: unknown, kinds: readonly string[]): void {
-  if (ArrayBuffer.isView(value)) throw new TypeError("Cannot set a variable to bytes as they are: give { bytes }");
+  if (ArrayBuffer.isView(value)) throw new TypeError("Cannot set a variable to raw bytes: pass { bytes: value }");
   checkOptions("the value of session.set", value ?? null, [...kinds, "as"]);
   const parts = value as Readonly<Record<string, unknown>>;
   const [kind, ...others] = kinds.filter((name) => parts[name] !== undefined);

@@ -1,4 +1,4 @@
-// `rlm env add NAME`: gets what an environment needs, and says what was done.
+// `rlm env add NAME`: installs what an environment needs, and says what was done.
 
 import { installEnvironment, type EnvironmentName } from "../../environments/registry.ts";
 import { ActiveWork } from "../../util/async/active-work.ts";
@@ -29,7 +29,7 @@ export async function addEnvironment(name: EnvironmentName, options: AddArgument
     installEnvironment(name, omitUndefined({ docker, python, force, package: file, onProgress: progressPrinter() })),
   );
   work.close();
-  const lines = done ?? [`The environment '${name}' needs nothing more`];
+  const lines = done ?? [`The '${name}' environment has nothing to install`];
   process.stdout.write(`${lines.map((line) => `${line}.`).join("\n")}\n`);
   return EXIT.ok;
 }

@@ -17,13 +17,13 @@ export function addEnv(program: Command): void {
     .command("add")
     .summary("get an image for docker, or Pyodide for wasm")
     .description(
-      "docker: pulls the image, or makes one from this machine's Python where it cannot be pulled. wasm: installs Pyodide into the data folder.",
+      "docker: pulls the image, or builds one from this machine's Python where it cannot be pulled. wasm: installs Pyodide into the data folder.",
     )
     .addArgument(new Argument("<name>", "the environment").choices(ENVIRONMENT_NAMES))
     .option("--image <name>", "docker: the image to pull (default: that of rlm.toml, else python:3.11-slim)")
     .option("--python <path>", "docker: make the image from this interpreter, and pull nothing")
-    .option("--force", "wasm: install it again, though it is there")
-    .option("--package <file>", "wasm: the package of Pyodide as a file, in place of a download")
+    .option("--force", "wasm: reinstall")
+    .option("--package <file>", "wasm: use this file instead of downloading the package of Pyodide")
     .option("--config <file>", "use this file instead of rlm.toml")
     .allowExcessArguments(false)
     .action(

@@ -6,7 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { DEFAULT_LIMITS } from "../../session/default-limits.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
-import { warnOfSeatBelt } from "../../views/seat-belt.ts";
+import { seatBeltWarning } from "../../views/seat-belt.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { printError } from "../io/print-error.ts";
 import { readSource, type Source } from "./read-source.ts";
@@ -67,7 +67,7 @@ async function run(
   const { json, sessionFile, cwd } = options;
   const sessionOptions = { ...toSessionOptions(options, config), id: "exec", argv, idleTimeoutMs: null };
   const session = await openInFolder(cwd, () => openWithFile(runtime, sessionFile, sessionOptions));
-  const warning = warnOfSeatBelt(runtime.report());
+  const warning = seatBeltWarning(runtime.report());
   if (warning !== undefined) printError(warning);
   signals.interruptible = session;
   const forward = new ForwardOutput(output);

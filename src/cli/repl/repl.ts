@@ -5,7 +5,7 @@ import { openRuntime, type Runtime } from "../../runtime.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { deferred } from "../../util/async/deferred.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
-import { warnOfSeatBelt } from "../../views/seat-belt.ts";
+import { seatBeltWarning } from "../../views/seat-belt.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";
@@ -94,6 +94,6 @@ function greet(runtime: Runtime, output: ConsoleOutput): void {
   output.notice(
     `rlm ${VERSION}, Python ${python?.version ?? "unknown"}, sandbox tier ${tier ?? "unknown"}. :help lists commands, Ctrl-D leaves.`,
   );
-  const warning = warnOfSeatBelt(report);
+  const warning = seatBeltWarning(report);
   if (warning !== undefined) output.notice(warning);
 }

@@ -7,7 +7,7 @@ import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
 import type { RunResult } from "../../protocol/runs.ts";
-import { warnOfSeatBelt } from "../../views/seat-belt.ts";
+import { seatBeltWarning } from "../../views/seat-belt.ts";
 import { formatSize } from "../../util/text/format.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { EXIT } from "../exit-code.ts";
@@ -67,7 +67,7 @@ export async function run(question: string | undefined, options: RunArguments): 
 
 /** Whether there is something to warn of. */
 function warn(runtime: Runtime): boolean {
-  const warning = warnOfSeatBelt(runtime.report());
+  const warning = seatBeltWarning(runtime.report());
   if (warning !== undefined) printError(warning);
   return warning !== undefined;
 }

@@ -1,4 +1,4 @@
-// Containers of an engine: made, started, ended and removed. Each has our labels, so that the sweep finds what a killed host left.
+// Containers of an engine: created, started, ended and removed. Each has our labels, so that those of a killed host are found.
 
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
@@ -6,13 +6,13 @@ import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { Engine } from "./engine/engine.ts";
 import { EngineError } from "./engine/errors.ts";
-import { isLeftOver, KIND } from "./labels.ts";
+import { isStale, KIND } from "./labels.ts";
 
-/** For the engine to create a container when nobody wants it any more, so that it is removed and not lost. */
+/** How long to wait for a create request after cancellation, so that its container can be removed. */
 const GRACE_MS = 5_000;
 const REMOVE_LIMIT_MS = 20_000;
 const REMOVING_LIMIT_MS = 5_000;
-/** Of those that run something and end: for their logs, which are stored on the engine's disk. */
+/** Size of the logs of a container that runs something and ends: they are stored on the engine's disk. */
 const LOG_BYTES = 1024 * 1024;
 const MOST_BYTES = 1024 * 1024 * 1024;
 const MOST_PROCESSES = 64;
@@ -25,7 +25,7 @@ export interface ContainerSpec {
   readonly [key: string]: unknown;
 }
 
-/** What a container may do that makes or tries an image: its code is not trusted, either. */
+/** What a container may do that builds or checks an image: its code is not trusted, either. */
 export const SHORT_LIVED = {
   NetworkMode: "none",
   CapDrop: ["ALL"],
@@ -49,7 +49,7 @@ export async function createContainer(engine: Engine, spec: ContainerSpec, signa
       signal: grace.signal,
     });
     const { data } = z.object({ Id: z.string().regex(ID) }).safeParse(answer);
-    if (data === undefined) throw new EngineError(500, "the engine named no container");
+    if (data === undefined) throw new EngineError(500, "the engine returned no container ID");
     signal?.throwIfAborted();
     return data.Id;
   } catch (error) {
@@ -117,7 +117,7 @@ export async function removeContainer(engine: Engine, id: string, limitMs = REMO
   const query = { condition: "removed" };
   await engine.call("POST", `/containers/${id}/wait`, { query, limitMs: REMOVING_LIMIT_MS }).catch(() => {});
   if (await isRemoved(engine, id, limitMs)) return;
-  throw new EngineError(409, "the engine does not remove a container");
+  throw new EngineError(409, `the engine did not remove container '${id}'`);
 }
 
 /** False: the engine says that it cannot do it now. */
@@ -141,17 +141,15 @@ const listed = z.object({
 });
 
 /** Removes containers whose host is gone. Returns how many there were. One that cannot be removed is left to the next start. */
-export async function sweep(engine: Engine, signal?: AbortSignal): Promise<number> {
+export async function removeStaleContainers(engine: Engine, signal?: AbortSignal): Promise<number> {
   const filters = JSON.stringify({ label: [KIND] });
   const found = await engine.call("GET", "/containers/json", { query: { all: true, filters }, signal });
-  if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of containers is none");
+  if (!Array.isArray(found)) throw new EngineError(500, "the engine's container list is not an array");
   const containers = found.flatMap((each) => listed.safeParse(each).data ?? []);
-  const left = containers.filter(({ Labels, Created, State }) =>
-    isLeftOver(Labels, { created: Created, state: State }),
-  );
-  const removing = Promise.all(left.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));
+  const stale = containers.filter(({ Labels, Created, State }) => isStale(Labels, { created: Created, state: State }));
+  const removing = Promise.all(stale.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));
   await (signal === undefined ? removing : orAborted(removing, signal));
-  return left.length;
+  return stale.length;
 }
 
 /** What it printed, both streams, at most about 64 KiB. */

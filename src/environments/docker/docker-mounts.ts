@@ -1,7 +1,7 @@
 // Mounts of a session in a container: the same path as on this machine, and a user who may use them.
 //
-// With a writable folder the session runs as its owner, so that what it writes belongs to them. Secrets are covered by nothing. Nothing is
-// mounted over what the container itself runs, so that no session can put a program there for the next one.
+// With a writable folder the session runs as its owner, so that what it writes belongs to them. Secrets are hidden by empty mounts. Nothing
+// is mounted over what the container itself runs, so that no session can put a program there for the next one.
 
 import { statSync } from "node:fs";
 import { EnvironmentUnavailableError, REPLSecurityError } from "../../errors.ts";
@@ -30,7 +30,8 @@ export function toDockerMounts(
   const owners = new Map<string, { readonly uid: number; readonly gid: number; readonly path: string }>();
   for (const { path, mode, owner } of mounts) {
     const taken = own.find((folder) => isIn(path, folder) || isIn(folder, path));
-    if (taken !== undefined) throw refusal(path, `the container has a ${taken} of its own`);
+    if (taken !== undefined)
+      throw refusal(path, `it overlaps '${taken}', which the runtime uses. Mount another folder`);
     const { uid, gid, mode: bits, isFolder } = owner;
     const everyone = isFolder ? 0o5 : 0o4;
     if (mode !== "rw" && (bits & everyone) === everyone) continue;
@@ -44,8 +45,10 @@ export function toDockerMounts(
     owners.set(`${uid}`, { uid, gid: gid === 0 ? NOBODY.gid : gid, path });
   }
   const [owner, other] = owners.values();
-  if (other !== undefined)
-    throw refusal(other.path, "the mounted folders belong to different users, and a session has one");
+  if (owner !== undefined && other !== undefined) {
+    const why = `it belongs to uid ${other.uid} and '${owner.path}' to uid ${owner.uid}; a session runs as one user`;
+    throw refusal(other.path, `${why}. Mount folders of one owner`);
+  }
   return { user: owner ?? NOBODY, mounts: mounts.flatMap(toEngineMounts), visible: mounts.map(toVisible) };
 }
 
@@ -76,9 +79,9 @@ export function describeNotMounted(path: string, why: string): string {
 /** Throws REPLSecurityError for a mount over the interpreter of the image, and for one that could change its programs. */
 export function checkPrograms(mounts: readonly PreparedMount[], python: string): void {
   for (const { path, mode } of mounts) {
-    if (isIn(python, path)) throw refusal(path, `the container runs ${python}, which it would hide`);
+    if (isIn(python, path)) throw refusal(path, `it would hide the image's Python, '${python}'. Mount another folder`);
     if (mode === "rw" && PROGRAMS.some((folder) => isIn(path, folder)))
-      throw refusal(path, "the container has its programs there, so it can only be mounted for reading");
+      throw refusal(path, "it holds the image's programs. Mount it read-only");
   }
 }
 
@@ -110,7 +113,7 @@ function outermost(hidden: readonly string[]): readonly string[] {
   return hidden.filter((name) => !hidden.some((other) => other !== name && isIn(name, other)));
 }
 
-/** Nothing in place of a secret. */
+/** An empty mount in place of a secret. */
 function cover(folder: string, held: string, name: Buffer): object {
   const path = `${folder}/${name.toString()}`;
   if (!Buffer.from(name.toString()).equals(name)) {

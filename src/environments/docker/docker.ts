@@ -1,7 +1,7 @@
 // The `docker` environment: a container for each session, with the fork server of `local` in it, so that forks and checkpoints work there.
 //
 // Creating a container takes half a second, so a pool holds a few with a worker that is ready. Containers end with their session, with this
-// process, or, after a crash of the engine too, by the sweep of the next start.
+// process, or, after a crash of the engine too, by the next start.
 
 import type { DockerOptions } from "../../api/local.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
@@ -9,17 +9,18 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
 import type { ForkServer } from "../local/fork-server.ts";
 import { LocalSandbox } from "../local/local-sandbox.ts";
+import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
-import { removeContainer, sweep } from "./containers.ts";
+import { removeContainer, removeStaleContainers } from "./containers.ts";
 import { checkPrograms, describeNotMounted, leaveOutUnusable, toDockerMounts, toRefusal } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
-import { explain, isImageGone, isUnseen, unavailable } from "./engine/errors.ts";
+import { explain, isImageGone, isMountsUnsupported, unavailable } from "./engine/errors.ts";
 import { holdMounts } from "./held-mounts.ts";
 import { OWN_FOLDERS } from "./paths.ts";
 import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
-import { removeStaleMeetings } from "./transport/meeting-link.ts";
+import { removeStaleSocketFolders } from "./transport/socket-link.ts";
 import { networkOf } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
 
@@ -155,7 +156,7 @@ export class DockerEnvironment implements Environment {
       return await this.#buildOne(options, preload);
     } catch (error) {
       const required = options.mounts.filter(({ isOptional }) => isOptional !== true);
-      if (!isUnseen(error) || required.length === options.mounts.length) throw error;
+      if (!isMountsUnsupported(error) || required.length === options.mounts.length) throw error;
       for (const { path } of options.mounts) this.#notMounted.add(describeNotMounted(path, error.why));
       return this.#buildOne({ ...options, mounts: required }, preload);
     }
@@ -189,7 +190,7 @@ export class DockerEnvironment implements Environment {
     }
   }
 
-  /** Makes the image again if somebody has removed it. */
+  /** Builds the image again if somebody has removed it. */
   async #launch(spec: Omit<Launch, "image">): Promise<Launched> {
     const starting = this.#start();
     const { image, launcher } = await starting;
@@ -227,17 +228,14 @@ export class DockerEnvironment implements Environment {
     networkOf(this.#docker);
     const folder = pythonFolder();
     if (folder === undefined) {
-      throw unavailable(
-        "our Python code is not beside this program",
-        "Do not bundle rlm-runtime, or copy its folder dist/python, too",
-      );
+      throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
     }
     this.#engine ??= new Engine(findAddress(this.#docker.host));
     const engine = this.#engine;
     const { onProgress = () => {} } = this.#options;
     const { signal } = this.#stop;
-    await sweep(engine, signal);
-    removeStaleMeetings();
+    await removeStaleContainers(engine, signal);
+    removeStaleSocketFolders();
     const image = await prepareImage(engine, { docker: this.#docker, pythonFolder: folder, onProgress, signal });
     return { engine, image, launcher: new Launcher(engine, (id) => removeContainer(engine, id), signal) };
   }

@@ -1,4 +1,4 @@
-// Images of an engine: found, pulled with progress, imported, and tried.
+// Images of an engine: found, pulled with progress, imported, and checked.
 
 import { Readable } from "node:stream";
 import * as z from "zod";
@@ -8,7 +8,7 @@ import { EngineError, unavailable } from "./engine/errors.ts";
 import type { CommandEnd, ImageEngine, ImportOptions } from "./install.ts";
 import { labels } from "./labels.ts";
 
-const TRIAL_LIMIT_MS = 60_000;
+const CHECK_LIMIT_MS = 60_000;
 /** As a shell says it. */
 const OUT_OF_TIME = 124;
 /** A name as Docker writes it: it goes into the path of a request. */
@@ -34,11 +34,11 @@ const inspected = z.object({
 /** Undefined: the engine does not have it. */
 export async function findImage(engine: Engine, name: string, signal?: AbortSignal): Promise<Image | undefined> {
   if (!NAME.test(name) || name.includes("..")) {
-    throw unavailable(`${JSON.stringify(name)} is no name of an image`, "Use one like python:3.11-slim");
+    throw unavailable(`${JSON.stringify(name)} is not a valid image name`, "Use one like python:3.11-slim");
   }
   try {
     const { data: found } = inspected.safeParse(await engine.call("GET", `/images/${name}/json`, { signal }));
-    if (found === undefined) throw new EngineError(500, "the engine named no image");
+    if (found === undefined) throw new EngineError(500, "the engine returned no image ID");
     const isNamed = [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])].length > 0;
     const { Labels, Env } = found.Config ?? {};
     const variables = (Env ?? []).map((text) => text.replace(/=.*$/s, ""));
@@ -145,15 +145,15 @@ export class Images implements ImageEngine {
       Cmd: command.slice(1),
       User: "65534:65534",
       NetworkDisabled: true,
-      Labels: labels("trial"),
+      Labels: labels("check"),
       HostConfig: { ...SHORT_LIVED, ReadonlyRootfs: true },
     };
     const id = await createContainer(this.#engine, spec, signal);
     try {
       await startContainer(this.#engine, id, signal);
-      const exitCode = await waitForEnd(this.#engine, id, { limitMs: TRIAL_LIMIT_MS, signal });
+      const exitCode = await waitForEnd(this.#engine, id, { limitMs: CHECK_LIMIT_MS, signal });
       if (exitCode === undefined)
-        return { exitCode: OUT_OF_TIME, output: `it has not ended in ${TRIAL_LIMIT_MS / 1000} seconds` };
+        return { exitCode: OUT_OF_TIME, output: `it did not finish within ${CHECK_LIMIT_MS / 1000} seconds` };
       return { exitCode, output: await outputOf(this.#engine, id, signal) };
     } finally {
       await removeContainer(this.#engine, id).catch(() => {}); // the next start does

@@ -1,17 +1,17 @@
-// What `rlm env add docker` does: gets an image with Python into the engine, and proves that it runs. The configured image is pulled; where
-// that is impossible, an image is made from this machine's Python, which needs no registry.
+// What `rlm env add docker` does: gets an image with Python into the engine, and checks that it runs. The configured image is pulled; where
+// that is impossible, an image is built from this machine's Python, which needs no registry.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { EngineError } from "./engine/errors.ts";
 import { createSystemImage } from "./system-image.ts";
 import { DEFAULT_IMAGE } from "./worker-image.ts";
 
-const PROOF = ["python3", "-c", "print(1+1)"];
+const SMOKE_TEST = ["python3", "-c", "print(1+1)"];
 /** As a shell says it. */
 const NOT_FOUND = 127;
 const MAX_SHOWN = 300;
 
-/** The part of an engine that this needs. Failures reject with a message for people. */
+/** The part of an engine that this needs. Failures reject with a user-facing message. */
 export interface ImageEngine {
   readonly address: string;
   pull(image: string, options: { onProgress: (text: string) => void; signal?: AbortSignal }): Promise<void>;
@@ -38,7 +38,7 @@ export interface CommandEnd {
 export interface InstallDockerOptions {
   /** Default: `python:3.11-slim`. */
   readonly image?: string | undefined;
-  /** The interpreter that an image is made from. Naming one means that nothing is pulled. Default: the system's. */
+  /** The interpreter that an image is built from. Naming one means that nothing is pulled. Default: the system's. */
   readonly python?: string | undefined;
   readonly onProgress?: (text: string) => void;
   readonly signal?: AbortSignal;
@@ -47,12 +47,12 @@ export interface InstallDockerOptions {
 export interface DockerInstallation {
   /** The name to use as `[docker] image`. */
   readonly image: string;
-  readonly origin: "pulled" | "made";
+  readonly origin: "pulled" | "built";
   /** For people: what was done, why, and how it is used. */
   readonly summary: readonly string[];
 }
 
-/** Rejects with EnvironmentUnavailableError if there is no image in which Python runs. An image that was made is then still there. */
+/** Rejects with EnvironmentUnavailableError if there is no image in which Python runs. An image that was built is then still there. */
 export async function installDocker(
   engine: ImageEngine,
   { image = DEFAULT_IMAGE, python, onProgress = () => undefined, signal }: InstallDockerOptions = {},
@@ -60,7 +60,7 @@ export async function installDocker(
   const signalled = signal === undefined ? {} : { signal };
   const refusal = python === undefined ? await pull(engine, image, onProgress, signalled) : undefined;
   if (python === undefined && refusal === undefined) {
-    await prove(engine, image, signalled);
+    await smokeTest(engine, image, signalled);
     return {
       image,
       origin: "pulled",
@@ -70,15 +70,15 @@ export async function installDocker(
       ],
     };
   }
-  const made = await makeImage(engine, python, onProgress, signalled);
-  await prove(engine, made.name, signalled);
+  const built = await buildImage(engine, python, onProgress, signalled);
+  await smokeTest(engine, built.name, signalled);
   return {
-    image: made.name,
-    origin: "made",
+    image: built.name,
+    origin: "built",
     summary: [
       ...(refusal === undefined ? [] : [`Could not pull '${image}': ${refusal}`]),
-      `Made '${made.name}' from '${made.executable}' (${Math.ceil(made.bytes / 1e6)} MB) in the engine at ${engine.address}; Python runs in it`,
-      `Use it: rlm exec --env docker, or set image = "${made.name}" in the [docker] section of rlm.toml`,
+      `Built '${built.name}' from '${built.executable}' (${Math.ceil(built.bytes / 1e6)} MB) in the engine at ${engine.address}; Python runs in it`,
+      `Use it: rlm exec --env docker, or set image = "${built.name}" in the [docker] section of rlm.toml`,
     ],
   };
 }
@@ -99,7 +99,7 @@ async function pull(
   }
 }
 
-async function makeImage(
+async function buildImage(
   engine: ImageEngine,
   python: string | undefined,
   onProgress: (text: string) => void,
@@ -124,18 +124,22 @@ async function* reporting(
     yield chunk;
     sent += chunk.length;
     const reached = Math.min(10, Math.floor((10 * sent) / Math.max(total, 1)));
-    if (reached > tenths) onProgress(`making an image of ${Math.ceil(total / 1e6)} MB: ${reached * 10} %`);
+    if (reached > tenths) onProgress(`building an image of ${Math.ceil(total / 1e6)} MB: ${reached * 10} %`);
     tenths = Math.max(tenths, reached);
   }
 }
 
-async function prove(engine: ImageEngine, image: string, signalled: { readonly signal?: AbortSignal }): Promise<void> {
-  const { exitCode, output } = await engine.run(image, PROOF, signalled).catch(toCommandEnd);
+async function smokeTest(
+  engine: ImageEngine,
+  image: string,
+  signalled: { readonly signal?: AbortSignal },
+): Promise<void> {
+  const { exitCode, output } = await engine.run(image, SMOKE_TEST, signalled).catch(toCommandEnd);
   if (exitCode === 0 && output.trim() === "2") return;
   throw new EnvironmentUnavailableError({
     environment: "docker",
     why: `image '${image}' does not run Python: exit code ${exitCode}, output '${shorten(output.trim())}'`,
-    fix: "Set an image with Python 3.9 or newer, such as one that 'rlm env add docker' makes",
+    fix: "Set an image with Python 3.9 or newer, such as one that 'rlm env add docker' builds",
   });
 }
 

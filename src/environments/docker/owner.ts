@@ -9,10 +9,10 @@ import { startOfProcess } from "../../util/start-of-process.ts";
 /** All but the last two are digests. Empty: unknown. */
 export interface Owner {
   readonly machine: string;
-  /** Of one start of the machine. */
+  /** One start of the machine. */
   readonly boot: string;
   /** Process ids count within it. */
-  readonly pids: string;
+  readonly pidNamespace: string;
   readonly pid: number;
   readonly start: string;
 }
@@ -21,7 +21,7 @@ export function thisProcess(): Owner {
   return {
     machine: digest(readMachine()),
     boot: digest(read(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8"))),
-    pids: digest(read(() => readlinkSync("/proc/self/ns/pid"))),
+    pidNamespace: digest(read(() => readlinkSync("/proc/self/ns/pid"))),
     pid: process.pid,
     start: startOfProcess(process.pid) ?? "",
   };
@@ -32,7 +32,8 @@ export function isGone(owner: Owner, own: Owner = thisProcess()): boolean {
     return isKnown(owner.boot, own.boot) && isKnown(own.machine) && isSameMachine(owner, own);
   // Two machines never have the same boot. Without one, the machine must be known.
   if (!isKnown(own.boot) && !(isKnown(own.machine) && isSameMachine(owner, own))) return false;
-  if (owner.pids !== own.pids || (process.platform === "linux" && !isKnown(own.pids))) return false;
+  if (owner.pidNamespace !== own.pidNamespace || (process.platform === "linux" && !isKnown(own.pidNamespace)))
+    return false;
   return isEnded(owner.pid, owner.start);
 }
 
@@ -62,7 +63,7 @@ function readMachine(): string {
   return id && `${hostname()} ${id}`;
 }
 
-/** Of the network cards, where the system has no id. */
+/** Addresses of the network cards, where the system has no id. */
 function addresses(): string {
   const cards = Object.values(networkInterfaces()).flatMap((found = []) => found);
   const known = cards.filter(({ internal, mac }) => !internal && !/^(?:00:?)+$/.test(mac)).map(({ mac }) => mac);

@@ -8,7 +8,7 @@ import type { ContainerSpec } from "./containers.ts";
 import { unavailable } from "./engine/errors.ts";
 import { labels } from "./labels.ts";
 import type { DockerMounts } from "./docker-mounts.ts";
-import { BOX, CODE_FOLDER, MEETING, STREAMS } from "./paths.ts";
+import { BOX, CODE_FOLDER, PIPES_FOLDER, SOCKET_FOLDER } from "./paths.ts";
 import type { WorkerImage } from "./worker-image.ts";
 
 /** For the fork server and its init, which the limits of a session do not count. */
@@ -22,8 +22,8 @@ const BYTES_PER_FILE = 4096;
 const MIN_FILES = 16_384;
 /** What the kernel holds for each file in memory. */
 const KERNEL_BYTES_PER_FILE = 1024;
-const STREAMS_BYTES = 64 * 1024;
-const MAX_STREAMS = 4096;
+const PIPES_FOLDER_BYTES = 64 * 1024;
+const MAX_PIPES = 4096;
 
 /** Variables of the image that its programs need to be found and to start. No other reaches a session. */
 const KEPT_VARIABLES = ["PATH", "LD_LIBRARY_PATH"];
@@ -34,11 +34,11 @@ export interface SessionContainer {
   readonly limits: SandboxOptions["limits"];
   readonly mounts: DockerMounts;
   readonly preload: readonly string[];
-  /** The folder of this machine where it meets the host. Undefined: its streams are attached. */
-  readonly meeting: string | undefined;
+  /** The folder of this machine with the socket that it connects to. Undefined: its streams are attached. */
+  readonly socketFolder: string | undefined;
 }
 
-export function toSpec({ image, docker, limits, mounts, preload, meeting }: SessionContainer): ContainerSpec {
+export function toSpec({ image, docker, limits, mounts, preload, socketFolder }: SessionContainer): ContainerSpec {
   const { uid, gid } = mounts.user;
   const network = networkOf(docker);
   const options = {
@@ -49,12 +49,13 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
     host: 0,
     home: "/nonexistent",
     scratch: BOX,
-    ...(meeting === undefined ? { streams: `${STREAMS}/pipes` } : { meeting: MEETING }),
+    scratchIsMount: true,
+    ...(socketFolder === undefined ? { pipesFolder: `${PIPES_FOLDER}/pipes` } : { socketFolder: SOCKET_FOLDER }),
   };
   const owned = `rw,nosuid,nodev,uid=${uid},gid=${gid},mode=0700`;
   const ownFolder = `${owned},exec,size=${limits.diskBytes},nr_inodes=${filesFor(limits)}`;
   const bytes = memoryFor(docker, limits, 1);
-  const isAttached = meeting === undefined;
+  const isAttached = socketFolder === undefined;
   return {
     Image: image.id,
     Entrypoint: [image.python],
@@ -82,10 +83,10 @@ export function toSpec({ image, docker, limits, mounts, preload, meeting }: Sess
         [BOX]: ownFolder,
         [TEMPORARY]: ownFolder,
         [SHARED_MEMORY]: `${owned},noexec,size=${SHARED_MEMORY_BYTES},nr_inodes=${MIN_FILES}`,
-        ...(isAttached && { [STREAMS]: `${owned},noexec,size=${STREAMS_BYTES},nr_inodes=${MAX_STREAMS}` }),
+        ...(isAttached && { [PIPES_FOLDER]: `${owned},noexec,size=${PIPES_FOLDER_BYTES},nr_inodes=${MAX_PIPES}` }),
       },
       Mounts: [
-        ...(meeting === undefined ? [] : [{ Type: "bind", Source: meeting, Target: MEETING }]),
+        ...(socketFolder === undefined ? [] : [{ Type: "bind", Source: socketFolder, Target: SOCKET_FOLDER }]),
         ...mounts.mounts,
       ],
       Memory: bytes,

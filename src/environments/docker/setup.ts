@@ -49,11 +49,11 @@ async function look(engine: Engine, { image: wanted, pull }: DockerOptions): Pro
   const found = `engine ${version} at ${engine.address.text}`;
   const name = wanted ?? DEFAULT_IMAGE;
   if ((await findImage(engine, name)) !== undefined) return `${found}, image '${name}' is there`;
-  const made = wanted === undefined ? await findSystemImage(engine) : undefined;
-  if (made !== undefined) return `${found}, image '${made.name}' is there`;
+  const systemImage = wanted === undefined ? await findSystemImage(engine) : undefined;
+  if (systemImage !== undefined) return `${found}, image '${systemImage.name}' is there`;
   const fix =
     pull === "never"
       ? "Get one with: rlm env add docker"
-      : "The first session pulls it; 'rlm env add docker' does so now, or makes one from this machine's Python";
+      : "The first session pulls it; 'rlm env add docker' does so now, or builds one from this machine's Python";
   throw unavailable(`${found} has no image '${name}'`, fix);
 }

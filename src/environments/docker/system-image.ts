@@ -1,8 +1,9 @@
-// An image made of this machine's own Python, for an engine that can reach no registry: the interpreter and its modules, a shell and common
-// programs, and the libraries that they need, as a tar archive that the engine imports.
+// An image built from this machine's own Python, for an engine that can reach no registry: the interpreter and its modules, a shell and
+// common programs, and the libraries that they need, as a tar archive that the engine imports.
 //
-// The archive is made while it is read, so it takes no disk. The same files give the same bytes. It holds nothing that only some users of
-// this machine may read, nothing of home folders but an interpreter that is there, and of /etc only certificates, links and the time zone.
+// The archive is created while it is read, so it takes no disk. The same files give the same bytes. It holds nothing that only some users
+// of this machine may read, nothing of home folders but an interpreter that is there, and of /etc only certificates, links and the time
+// zone.
 
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -20,9 +21,20 @@ const MAX_BYTES = 2 * 2 ** 30;
 const MAX_ENTRIES = 200_000;
 const CHUNK_BYTES = 1 << 20;
 const STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Certificates, time zones, types of files. */
-const SHARED_FOLDERS = ["/etc/ssl/certs", "/usr/share/zoneinfo"];
-const SHARED_FILES = ["/usr/lib/ssl/certs", "/usr/lib/ssl/cert.pem", "/etc/localtime", "/etc/mime.types"];
+/** Certificates, time zones, types of files, and what Debian's matplotlib has outside of its own folder. */
+const SHARED_FOLDERS = [
+  "/etc/ssl/certs",
+  "/usr/share/zoneinfo",
+  "/usr/share/matplotlib",
+  "/usr/share/fonts/truetype/dejavu",
+];
+const SHARED_FILES = [
+  "/usr/lib/ssl/certs",
+  "/usr/lib/ssl/cert.pem",
+  "/etc/localtime",
+  "/etc/mime.types",
+  "/etc/matplotlibrc",
+];
 /** Links to folders of /usr on systems that merged them. */
 const TOP_FOLDERS = ["/bin", "/sbin", "/lib", "/lib64"];
 const USERS = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
@@ -36,16 +48,16 @@ export interface SystemImageOptions {
 }
 
 export interface SystemImage {
-  /** Of the interpreter, such as `3.11`; also the tag. */
+  /** Version of the interpreter, such as `3.11`; also the tag. */
   readonly version: string;
   readonly repository: string;
   readonly executable: string;
-  /** Of all files, without headers. */
+  /** Size of all files, without headers. */
   readonly bytes: number;
   readonly files: number;
   /** Instructions of a Dockerfile, to be applied by the import. */
   readonly changes: readonly string[];
-  /** The archive, made anew by each call. Throws if a file has changed since. */
+  /** The archive, created anew by each call. Throws if a file has changed since. */
   readonly archive: () => AsyncGenerator<Buffer>;
 }
 
@@ -55,7 +67,7 @@ export async function createSystemImage({
   maxBytes = MAX_BYTES,
 }: SystemImageOptions = {}): Promise<SystemImage> {
   const found = await findPythonFiles(python);
-  const tree = new FileTree({ maxBytes, maxEntries: MAX_ENTRIES, open: found.prefixes.filter(isOwnFolder) });
+  const tree = new FileTree({ maxBytes, maxEntries: MAX_ENTRIES, allow: found.prefixes.filter(isOwnFolder) });
   try {
     fill(tree, found);
   } catch (error) {
@@ -123,7 +135,7 @@ async function* contents(path: string, size: number): AsyncGenerator<Buffer> {
     let left = size;
     while (left > 0) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, CHUNK_BYTES)));
-      if (bytesRead === 0) throw new Error(`Cannot make the image: '${path}' has changed`);
+      if (bytesRead === 0) throw new Error(`Cannot build the image: '${path}' has changed`);
       left -= bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

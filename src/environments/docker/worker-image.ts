@@ -1,4 +1,4 @@
-// The image that sessions run in: the chosen one, with our Python code copied into it. It is made once for each image and version of that
+// The image that sessions run in: the chosen one, with our Python code copied into it. It is built once for each image and version of that
 // code, since nothing can be copied into a container whose root is read-only.
 
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import { findImage, pullImage } from "./images.ts";
 import { labels } from "./labels.ts";
 import { CODE_FOLDER } from "./paths.ts";
 import { SYSTEM_IMAGE } from "./system-image.ts";
-import { BASE_LABEL, removeOldImages } from "./old-images.ts";
+import { BASE_LABEL, removeStaleImages } from "./stale-images.ts";
 import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
 import type { DockerOptions } from "../../api/local.ts";
 import { parseJSON } from "../../util/parse-json.ts";
@@ -21,10 +21,10 @@ export const DEFAULT_IMAGE = "python:3.11-slim";
 const REPOSITORY = "rlm-runtime/worker";
 const PYTHON_LABEL = "dev.rlm-runtime.python";
 const PYTHONS = ["python3", "/usr/local/bin/python3", "/usr/bin/python3", "python"];
-/** Changes when the way an image is made does. */
+/** Changes when the way an image is built does. */
 const FORMAT = 2;
 const BUILD_LIMIT_MS = 120_000;
-/** To copy our code into a container and to make an image of it: some engines copy all of its files. */
+/** To copy our code into a container and to commit it as an image: some engines copy all of its files. */
 const COPY_LIMIT_MS = 600_000;
 const MAX_PATH = 4096;
 const USE_ANOTHER = "Choose an image with Python 3.9 or newer, such as python:3.11-slim";
@@ -39,7 +39,7 @@ export interface WorkerImage {
   readonly variables: readonly string[];
 }
 
-interface MakeOptions {
+interface BuildOptions {
   readonly docker: DockerOptions;
   readonly pythonFolder: string;
   readonly onProgress: (text: string) => void;
@@ -47,34 +47,34 @@ interface MakeOptions {
 }
 
 /** Throws EnvironmentUnavailableError for an image that cannot be had or used. */
-export async function prepareImage(engine: Engine, options: MakeOptions): Promise<WorkerImage> {
+export async function prepareImage(engine: Engine, options: BuildOptions): Promise<WorkerImage> {
   const { name, id } = await requireImage(engine, options);
   const code = readCode(options.pythonFolder);
   const tag = createHash("sha256")
     .update(JSON.stringify([FORMAT, id, code.digest]))
     .digest("hex")
     .slice(0, 24);
-  const made = await findImage(engine, `${REPOSITORY}:${tag}`, options.signal);
-  const python = made?.labels[PYTHON_LABEL];
-  if (made !== undefined && python !== undefined) return { id: made.id, python, name, variables: made.variables };
+  const found = await findImage(engine, `${REPOSITORY}:${tag}`, options.signal);
+  const python = found?.labels[PYTHON_LABEL];
+  if (found !== undefined && python !== undefined) return { id: found.id, python, name, variables: found.variables };
   options.onProgress(`Preparing image ${name} for sessions`);
   const { signal } = options;
   const { variables = [] } = (await findImage(engine, id, signal)) ?? {};
-  const built = await makeImage(engine, { name, id, tag, archive: code.archive, signal });
-  await removeOldImages(engine, built.id, signal);
+  const built = await buildImage(engine, { name, id, tag, archive: code.archive, signal });
+  await removeStaleImages(engine, built.id, signal);
   return { ...built, name, variables };
 }
 
 async function requireImage(
   engine: Engine,
-  { docker, onProgress, signal }: MakeOptions,
+  { docker, onProgress, signal }: BuildOptions,
 ): Promise<{ readonly name: string; readonly id: string }> {
   const { image: wanted, pull = "missing" } = docker;
   const name = wanted ?? DEFAULT_IMAGE;
   const found = await findImage(engine, name, signal);
   if (found !== undefined && pull !== "always") return { name, id: found.id };
-  const made = wanted === undefined ? await findSystemImage(engine, signal) : undefined;
-  if (made !== undefined) return made;
+  const systemImage = wanted === undefined ? await findSystemImage(engine, signal) : undefined;
+  if (systemImage !== undefined) return systemImage;
   if (pull === "never") {
     throw unavailable(`the engine has no image '${name}', and [docker] pull is never`, addImage(name));
   }
@@ -85,12 +85,13 @@ async function requireImage(
     throw unavailable(`image '${name}' cannot be pulled: ${error.message}`, addImage(name), { cause: error });
   }
   const pulled = await findImage(engine, name, signal);
-  if (pulled === undefined) throw unavailable(`image '${name}' is not there after it was pulled`, addImage(name));
+  if (pulled === undefined)
+    throw unavailable(`the engine does not list image '${name}' after pulling it`, addImage(name));
   return { name, id: pulled.id };
 }
 
 function addImage(name: string): string {
-  return `Pull it with 'docker pull ${name}', or make one from this machine's Python with 'rlm env add docker'`;
+  return `Pull it with 'docker pull ${name}', or build one from this machine's Python with 'rlm env add docker'`;
 }
 
 const listed = z.object({
@@ -99,14 +100,14 @@ const listed = z.object({
   RepoTags: z.array(z.string()).nullish(),
 });
 
-/** The newest that `rlm env add docker` has made. */
+/** The newest that `rlm env add docker` has built. */
 export async function findSystemImage(
   engine: Engine,
   signal?: AbortSignal,
 ): Promise<{ readonly name: string; readonly id: string } | undefined> {
   const filters = JSON.stringify({ reference: [SYSTEM_IMAGE] });
   const found = await engine.call("GET", "/images/json", { query: { filters }, signal });
-  if (!Array.isArray(found)) throw new EngineError(500, "the engine's list of images is none");
+  if (!Array.isArray(found)) throw new EngineError(500, "the engine's image list is not an array");
   const images = found.flatMap((each) => listed.safeParse(each).data ?? []);
   const [newest] = images.toSorted((a, b) => b.Created - a.Created);
   return newest === undefined ? undefined : { name: newest.RepoTags?.[0] ?? SYSTEM_IMAGE, id: newest.Id };
@@ -120,7 +121,7 @@ import json, compileall
 if not compileall.compile_dir("${CODE_FOLDER}", quiet=2): sys.exit(4)
 print(json.dumps({"executable": sys.executable}))`;
 
-interface Making {
+interface BuildRequest {
   readonly name: string;
   readonly id: string;
   readonly tag: string;
@@ -128,8 +129,11 @@ interface Making {
   readonly signal: AbortSignal;
 }
 
-async function makeImage(engine: Engine, making: Making): Promise<{ readonly id: string; readonly python: string }> {
-  const { name, id: base, tag, archive, signal } = making;
+async function buildImage(
+  engine: Engine,
+  request: BuildRequest,
+): Promise<{ readonly id: string; readonly python: string }> {
+  const { name, id: base, tag, archive, signal } = request;
   for (const python of PYTHONS) {
     const spec = {
       Image: base,
@@ -148,15 +152,18 @@ async function makeImage(engine: Engine, making: Making): Promise<{ readonly id:
       if (!(await hasStarted(engine, id, signal))) continue;
       const code = await waitForEnd(engine, id, { limitMs: BUILD_LIMIT_MS, signal });
       if (code === undefined) {
-        throw unavailable(`Python in image '${name}' has not ended in ${BUILD_LIMIT_MS / 1000} seconds`, USE_ANOTHER);
+        throw unavailable(
+          `Python in image '${name}' did not finish within ${BUILD_LIMIT_MS / 1000} seconds`,
+          USE_ANOTHER,
+        );
       }
-      const executable = checkTrial(name, code, await outputOf(engine, id, signal));
+      const executable = parseBuildOutput(name, code, await outputOf(engine, id, signal));
       const ours = { ...labels("worker"), [PYTHON_LABEL]: executable, [BASE_LABEL]: base };
       const config = { Labels: ours, Healthcheck: { Test: ["NONE"] } };
       const query = { container: id, repo: REPOSITORY, tag };
-      const made = await engine.call("POST", "/commit", { query, json: config, signal, limitMs: COPY_LIMIT_MS });
-      const { data } = z.object({ Id: z.string().min(1).max(200) }).safeParse(made);
-      if (data === undefined) throw new EngineError(500, "the engine named no image");
+      const committed = await engine.call("POST", "/commit", { query, json: config, signal, limitMs: COPY_LIMIT_MS });
+      const { data } = z.object({ Id: z.string().min(1).max(200) }).safeParse(committed);
+      if (data === undefined) throw new EngineError(500, "the engine returned no image ID");
       return { id: data.Id, python: executable };
     } finally {
       await removeContainer(engine, id).catch(() => {}); // the next start does
@@ -180,7 +187,7 @@ async function hasStarted(engine: Engine, id: string, signal: AbortSignal): Prom
 const printed = z.object({ executable: z.string().startsWith("/").max(MAX_PATH) });
 
 /** Returns the path of the interpreter. */
-function checkTrial(image: string, code: number, output: string): string {
+function parseBuildOutput(image: string, code: number, output: string): string {
   const lines = output.trim().split("\n");
   const version = /^python (?<version>[\d.]+)$/.exec(lines[0] ?? "")?.groups?.["version"];
   if (code === 3 && version !== undefined) {

@@ -146,7 +146,7 @@ export function requestedTiers(requested: string | undefined, platform: string):
 export const UNREACHABLE = "other users than root cannot reach the folder of the interpreter";
 const SHOWS_TOO_MUCH = "showing that to a sandbox would show too much";
 export const USE_REACHABLE =
-  "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, use such a Node, or start as an ordinary user";
+  "Use a Python (RLM_PYTHON) and a Node that every user can reach, or run as an ordinary user";
 const NO_FIX = "Run 'rlm doctor' to see what this machine offers";
 
 /** Steps that fail because others use what they need. */

@@ -20,8 +20,8 @@ const run = promisify(execFile);
 const BUILD_LIMIT_MS = 120_000;
 const MAX_CHARACTERS = 300;
 /**
- * Of every process of the guest: V8 takes compiled code only with the flags that it was compiled with. Code that reaches JavaScript cannot
- * make more of it from text. The stack is that of the thread of Python (wasm/main.cjs, seat-belt/large-stack.ts).
+ * Flags of every process of the guest: V8 takes compiled code only with the flags that it was compiled with. Code that reaches JavaScript
+ * cannot make more of it from text. The stack is that of the Python thread (wasm/main.cjs, seat-belt/large-stack.ts).
  */
 const FLAGS = [
   "--no-warnings",
@@ -29,7 +29,7 @@ const FLAGS = [
   "--max-old-space-size=256",
   "--stack-size=262144",
 ];
-/** Of a session. They are not V8's. From Node 24 on `fetch` cannot be left out, and is removed later (wasm/hardening.cjs). */
+/** Flags of a session. Those added here are not V8's. From Node 24 on `fetch` cannot be left out, and is removed later (wasm/hardening.cjs). */
 const SESSION_FLAGS = [...FLAGS, ...["--no-addons", "--no-experimental-fetch"].filter(isFlag)];
 /** Images of other versions of V8 that are kept. */
 const MAX_KEPT = 3;
@@ -91,7 +91,7 @@ async function make(from: { pyodide: string; guest: string; python: string; path
   } catch (error) {
     const { stderr = "" } = error as { readonly stderr?: string };
     const reason = (/^\w*Error: .*$/m.exec(stderr)?.[0] ?? stderr.trim().split("\n").at(-1))?.slice(0, MAX_CHARACTERS);
-    const why = `the memory snapshot of Python could not be made: ${reason || "it did not answer in time"}`;
+    const why = `the memory snapshot of Python could not be created: ${reason || "it timed out"}`;
     throw unavailable(why, "Install it again with: rlm env add wasm --force");
   }
 }

@@ -26,18 +26,18 @@ const run = promisify(execFile);
 const DOWNLOAD_LIMIT_MS = 600_000;
 const UNPACK_LIMIT_MS = 60_000;
 const MAX_CHARACTERS = 300;
-const PROOF_LIMIT_MS = 60_000;
+const SMOKE_TEST_LIMIT_MS = 60_000;
 const MIB = 2 ** 20;
-const PROOF: SandboxOptions = {
+const SMOKE_TEST: SandboxOptions = {
   mounts: [],
   limits: { memoryBytes: 1024 * MIB, diskBytes: 64 * MIB, processes: 64, openFiles: 256, branches: 1 },
 };
 
 export interface InstallOptions {
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** Installs it again, though it is there. Default: false. */
+  /** Reinstalls it. Default: false. */
   readonly force?: boolean | undefined;
-  /** The package as a file, in place of a download. */
+  /** The package: this file is used instead of downloading. */
   readonly package?: string | undefined;
 }
 
@@ -53,11 +53,11 @@ export async function installWasm(options: InstallOptions = {}): Promise<readonl
     python: undefined,
     preload: [],
     poolSize: 0,
-    poolOptions: PROOF,
+    poolOptions: SMOKE_TEST,
     onLessMemory: () => {},
   });
   try {
-    await prove(environment);
+    await smokeTest(environment);
   } finally {
     await environment.close();
   }
@@ -65,8 +65,8 @@ export async function installWasm(options: InstallOptions = {}): Promise<readonl
 }
 
 /** Runs 1 + 1 in a session. Throws EnvironmentUnavailableError. */
-async function prove(environment: WasmEnvironment): Promise<void> {
-  const sandbox = await environment.openSandbox(PROOF);
+async function smokeTest(environment: WasmEnvironment): Promise<void> {
+  const sandbox = await environment.openSandbox(SMOKE_TEST);
   const { worker } = sandbox;
   const answer = new Promise<string>((done) => {
     let events = "";
@@ -80,12 +80,12 @@ async function prove(environment: WasmEnvironment): Promise<void> {
       onExit: () => done(events),
     });
   });
-  worker.command(JSON.stringify({ id: "proof", cmd: "exec", count: 1, code: "1 + 1" }));
-  const isProven = await waitFor(answer, PROOF_LIMIT_MS);
+  worker.command(JSON.stringify({ id: "smoke-test", cmd: "exec", count: 1, code: "1 + 1" }));
+  const hasAnswered = await waitFor(answer, SMOKE_TEST_LIMIT_MS);
   await sandbox.close();
-  if (isProven && (await answer).includes('"text/plain":"2"')) return;
+  if (hasAnswered && (await answer).includes('"text/plain":"2"')) return;
   throw unavailable(
-    "Python for WebAssembly is installed, and does not run code",
+    "Python for WebAssembly is installed but cannot run code",
     "Run 'rlm doctor' to see what this machine offers",
   );
 }
@@ -96,7 +96,7 @@ async function fetchInto(target: string, { onProgress = () => {}, package: file 
     const archive = file === undefined ? await download(temporary, onProgress) : resolve(file);
     const found = `sha512-${createHash("sha512").update(read(archive)).digest("base64")}`;
     if (found !== PYODIDE_INTEGRITY) {
-      const why = `the package of Pyodide ${PYODIDE_VERSION} is not the one that this version expects (${found})`;
+      const why = `the package of Pyodide ${PYODIDE_VERSION} has the wrong hash: expected ${PYODIDE_INTEGRITY}, found ${found}`;
       const fix = `Download pyodide-${PYODIDE_VERSION}.tgz from the npm registry again`;
       throw unavailable(
         why,
@@ -141,5 +141,5 @@ async function download(folder: string, onProgress: (text: string) => void): Pro
   }
   const archive = join(folder, `pyodide-${PYODIDE_VERSION}.tgz`);
   if (existsSync(archive)) return archive;
-  throw unavailable(`npm downloaded no package of Pyodide ${PYODIDE_VERSION}`, "Update npm, then install it again");
+  throw unavailable(`npm did not write pyodide-${PYODIDE_VERSION}.tgz`, "Update npm, then install it again");
 }

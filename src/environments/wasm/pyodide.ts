@@ -9,7 +9,7 @@ import { compiledCodeFolder } from "../../util/data-folder.ts";
 export const PYODIDE_VERSION = "314.0.7";
 /** The Python in it. */
 export const PYODIDE_PYTHON = "3.14.2";
-/** Of the package that npm downloads. */
+/** Hash of the package that npm downloads. */
 export const PYODIDE_INTEGRITY =
   "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A==";
 /** The files of the package that are used. */
@@ -27,7 +27,7 @@ const ADD_WASM = "Install it with: rlm env add wasm";
 export function wasmFolder(): string {
   const folder = compiledCodeFolder("wasm");
   if (folder !== undefined) return folder;
-  const why = "the data folder cannot be used for code: somebody else may write to it or to a folder above it";
+  const why = "the data folder cannot be used for code: another user can write to it or to a folder above it";
   throw unavailable(why, "Set RLM_DATA to a folder of your own that only you can write to");
 }
 

@@ -17,7 +17,7 @@ import {
 import type { EnvironmentReport } from "../../environments/environment.ts";
 import type { Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
-import { warnOfSeatBelt } from "../../views/seat-belt.ts";
+import { seatBeltWarning } from "../../views/seat-belt.ts";
 import { toCallToolResult, type ToolResult } from "./render/result.ts";
 import { renderError } from "./render/error.ts";
 import type { Activity } from "../observability/activity-tracker.ts";
@@ -82,7 +82,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     if (!logged.has(sentence)) settings.onWarning?.(sentence);
     logged.add(sentence);
   };
-  const early = warnOfSeatBelt(runtime.report());
+  const early = seatBeltWarning(runtime.report());
   if (early !== undefined) log(early);
 
   const callTool = async (name: string, args: unknown, call: ToolCall): Promise<ToolResult> => {
@@ -99,7 +99,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   };
 
   return ({ era }) => {
-    const warning = warnOfSeatBelt(runtime.report());
+    const warning = seatBeltWarning(runtime.report());
     const mcp = new McpServer(
       { name: "rlm", title: "RLM Runtime", version: VERSION },
       {
@@ -136,7 +136,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
 }
 
 function warningsOf(report: EnvironmentReport): readonly string[] {
-  const warning = warnOfSeatBelt(report);
+  const warning = seatBeltWarning(report);
   return [...(warning === undefined ? [] : [warning]), ...report.notMounted];
 }
 

@@ -185,17 +185,17 @@ export class Executor {
 
   #startNext(): void {
     const entry = this.#queue.next();
-    if (entry !== undefined) this.#beginWhenPossible(entry);
+    if (entry !== undefined) this.#beginWhenReady(entry);
   }
 
   /** Begins the entry as soon as there is a worker that can start code. */
-  #beginWhenPossible(entry: QueuedExecution | Operation): void {
-    const { pause } = this.#kernels;
-    this.#isPaused = pause !== undefined;
-    if (pause === undefined) this.#begin(entry);
+  #beginWhenReady(entry: QueuedExecution | Operation): void {
+    const { untilReady } = this.#kernels;
+    this.#isPaused = untilReady !== undefined;
+    if (untilReady === undefined) this.#begin(entry);
     else
-      void pause.then(
-        () => this.#beginWhenPossible(entry),
+      void untilReady.then(
+        () => this.#beginWhenReady(entry),
         (error: Error) => {
           this.#isPaused = false;
           this.#release(() => entry.fail(error));

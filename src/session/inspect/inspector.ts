@@ -129,7 +129,7 @@ export class Inspector {
       throw new WorkerLostError(`Cannot ${what} in session '${this.#sessionId}': the worker was lost meanwhile`);
     }
     if (reply === "ended")
-      throw this.#error(what, "it did not end in time. The worker was replaced, its state is lost");
+      throw this.#error(what, "it timed out; the worker was replaced and the session's state is lost");
     if (reply === "timeout") throw this.#error(what, "the running code holds the interpreter");
     if (reply.data === undefined) throw this.#error(what, reply.error?.value ?? "the worker gave no answer");
     const parsed = await parse(reply.data);

@@ -161,7 +161,7 @@ export class Kernels {
   }
 
   /** Settles when code can be started. Rejects where it never can. Undefined: now. */
-  get pause(): Promise<unknown> | undefined {
+  get untilReady(): Promise<unknown> | undefined {
     return this.#recovery ?? this.#inspecting;
   }
 

@@ -16,10 +16,10 @@ export interface ContractCase {
 }
 
 /** `runs`: recursive runs, answered by the script of the contract. */
-export type Need = "fork" | "checkpoint" | "shell" | "runs" | PythonFeature;
+export type Need = "fork" | "checkpoint" | "shell" | "runs" | OptionalFeature;
 
 /** `threads`, the module `resource`, and `inspection` while code runs: what Python in WebAssembly does not have. */
-export type PythonFeature = "threads" | "resource" | "inspection";
+export type OptionalFeature = "threads" | "resource" | "inspection";
 
 /** What a case works with. Everything that it opens here is closed when the case has ended. */
 export interface ContractContext {

@@ -6,7 +6,7 @@ import { describeExecuting } from "./executing.ts";
 import { describeState } from "./state.ts";
 import { describeStopping } from "./stopping.ts";
 import type { SessionsContract, Suite } from "./suite.ts";
-import { describeSurroundings } from "./surroundings.ts";
+import { describeIsolation } from "./isolation.ts";
 import { describeVariables } from "./variables.ts";
 
 const MIB = 2 ** 20;
@@ -20,7 +20,7 @@ export function describeSessions(name: string, contract: SessionsContract): void
     });
     afterAll(() => runtime?.close());
     const suite: Suite = {
-      differs: {},
+      unsupported: {},
       smallMemoryBytes: 256 * MIB,
       ...contract,
       name,
@@ -38,6 +38,6 @@ export function describeSessions(name: string, contract: SessionsContract): void
     describeStopping(suite);
     describeVariables(suite);
     describeState(suite);
-    describeSurroundings(suite);
+    describeIsolation(suite);
   });
 }

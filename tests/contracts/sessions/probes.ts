@@ -15,7 +15,7 @@ export const KERNEL_CATEGORIES: readonly string[] =
   );
 
 export interface ProbesContract {
-  /** Of the runtime that is attacked. */
+  /** Options of the runtime that is attacked. */
   readonly options?: RuntimeOptions;
   /** Categories of the corpus. */
   readonly categories: readonly string[];
@@ -25,18 +25,18 @@ export interface ProbesContract {
   /** By the id of a probe: why it does not hold. */
   readonly expectedDifferences?: Readonly<Record<string, string>>;
   /** By the id of a probe: where it is tested instead. It is not run here. */
-  readonly elsewhere?: Readonly<Record<string, string>>;
+  readonly testedElsewhere?: Readonly<Record<string, string>>;
 }
 
 export function describeProbes(name: string, contract: ProbesContract): void {
-  const { options = {}, categories, languages, expectedDifferences = {}, elsewhere = {} } = contract;
+  const { options = {}, categories, languages, expectedDifferences = {}, testedElsewhere = {} } = contract;
   const { toPrelude = (prelude: string) => prelude } = contract;
   const probes = ["sandbox-probes.json", "protocol-probes.json"].flatMap((file) => {
     const { prelude_python: prelude, probes: all } = readCorpus(file);
     const isOurs = file === "protocol-probes.json"; // the other file has those of another framing
     return all
       .filter(({ category, language }) => categories.includes(category) && languages.includes(language))
-      .filter(({ id }) => !(id in elsewhere))
+      .filter(({ id }) => !(id in testedElsewhere))
       .filter(({ category }) => isOurs || category !== "protocol")
       .map((probe) => ({ probe, prelude: toPrelude(prelude) }));
   });
@@ -53,7 +53,7 @@ export function describeProbes(name: string, contract: ProbesContract): void {
       expect(Object.keys(expectedDifferences).filter((id) => !ids.includes(id))).toEqual([]);
     });
 
-    test.skip.each(Object.entries(elsewhere))("%s (%s)", () => {});
+    test.skip.each(Object.entries(testedElsewhere))("%s (%s)", () => {});
 
     test.each(probes.map(({ probe, prelude }) => [probe.id, probe, prelude] as const))(
       "%s",

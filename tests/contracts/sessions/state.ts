@@ -69,7 +69,7 @@ export function describeState(suite: Suite): void {
 }
 
 /** What one environment saves, another one loads, both ways. */
-export function describeAcross(
+export function describeStateTransfer(
   [name, a]: readonly [string, SessionsContract],
   [other, b]: readonly [string, SessionsContract],
 ): void {

@@ -1,7 +1,7 @@
 // What the session suite is given, and what its cases share.
 //
-// Cases never ask for the name of an environment. What one does not have is declared: its capabilities, and what else differs, with the
-// reason. A case that needs it is skipped with that reason, and a case beside it tests the absence.
+// Cases never ask for the name of an environment. What one does not have is declared: its capabilities, and what else is unsupported, with
+// the reason. A case that needs it is skipped with that reason, and a case beside it tests the absence.
 
 import { expect, type TestContext } from "vitest";
 import type { LocalRuntime, LocalSession, LocalSessionOptions, RuntimeOptions } from "../../../src/api/local.ts";
@@ -19,7 +19,7 @@ export interface SessionsContract {
   /** What it must declare, and no more. */
   readonly capabilities: Capabilities;
   /** What it does not have, and why. Default: it has all. */
-  readonly differs?: Partial<Readonly<Record<Feature, string>>>;
+  readonly unsupported?: Partial<Readonly<Record<Feature, string>>>;
   /** A memory limit that an empty session fits into. Default: 256 MiB. */
   readonly smallMemoryBytes?: number;
 }
@@ -39,12 +39,12 @@ export function openSession(suite: Suite, options?: LocalSessionOptions): Promis
 /** Skips a case that needs what the environment does not have. */
 export function needs(suite: Suite, { skip }: TestContext, ...features: readonly (Feature | Operation)[]): void {
   for (const feature of features)
-    skip(lacks(suite, feature), `${suite.name} has no ${feature}: ${whyNot(suite, feature)}`);
+    skip(isUnsupported(suite, feature), `${suite.name} has no ${feature}: ${whyNot(suite, feature)}`);
 }
 
 /** Skips the case of an absence where there is none. */
 export function needsAbsence(suite: Suite, { skip }: TestContext, feature: Feature | Operation): void {
-  skip(!lacks(suite, feature), `${suite.name} has ${feature}`);
+  skip(!isUnsupported(suite, feature), `${suite.name} has ${feature}`);
 }
 
 /** An error that names the capability, the environment, and what to use instead. */
@@ -55,12 +55,12 @@ export function missing(suite: Suite, capability: Operation): unknown {
   });
 }
 
-function lacks({ capabilities, differs }: Suite, feature: Feature | Operation): boolean {
-  return isOperation(feature) ? !capabilities[feature] : differs[feature] !== undefined;
+function isUnsupported({ capabilities, unsupported }: Suite, feature: Feature | Operation): boolean {
+  return isOperation(feature) ? !capabilities[feature] : unsupported[feature] !== undefined;
 }
 
-function whyNot({ differs }: Suite, feature: Feature | Operation): string {
-  return isOperation(feature) ? "its capabilities say so" : (differs[feature] ?? "");
+function whyNot({ unsupported }: Suite, feature: Feature | Operation): string {
+  return isOperation(feature) ? "its capabilities say so" : (unsupported[feature] ?? "");
 }
 
 function isOperation(feature: Feature | Operation): feature is Operation {

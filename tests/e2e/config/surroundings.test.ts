@@ -73,9 +73,7 @@ case "$4" in *without*) echo "python 3.8 without:" ;; *) echo "it is Python 3.8"
     const path = make();
     const { code, stdout, stderr } = await rlm(["exec", "--python", path, "-c", "1"]);
     expect({ code, stdout, lines: lines(stderr) }).toEqual({ code: 70, stdout: "", lines: 1 });
-    expect(stderr).toMatch(
-      /^rlm: cannot start a session in environment 'local': Python '.*' from --python cannot be used: /,
-    );
+    expect(stderr).toMatch(/^rlm: cannot use environment 'local': Python '.*' from --python cannot be used: /);
     expect(stderr).toContain(why);
   });
 
@@ -111,9 +109,7 @@ describe("an environment that cannot be had is 70, with the reason", () => {
     const env = { RLM_ENVIRONMENT: "docker", RLM_TOKEN: "t", DOCKER_HOST: "unix:///nowhere/docker.sock" };
     const { code, stderr } = await rlm(args, { env });
     expect(code).toBe(70);
-    expect(stderr).toMatch(
-      /annot start a session in environment 'docker': there is no Docker engine at \S+\. Start Docker.*\n$/,
-    );
+    expect(stderr).toMatch(/annot use environment 'docker': there is no Docker engine at \S+\. Start Docker.*\n$/);
   });
 });
 

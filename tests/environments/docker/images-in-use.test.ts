@@ -8,10 +8,10 @@ import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, images with settings of their own: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, images with settings of their own: ${unavailable}\n`);
 
-describe.skipIf(obstacle !== undefined)("an image with settings of its own", () => {
+describe.skipIf(unavailable !== undefined)("an image with settings of its own", () => {
   const name = `rlm-test-settings:${process.pid}`;
   let engine: Engine;
   beforeAll(async () => {

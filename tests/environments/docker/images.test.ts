@@ -14,15 +14,15 @@ import { openRuntime } from "../../../src/index.ts";
 import { remove } from "../../remove.ts";
 import { sitePackages, useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, images of sessions: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, images of sessions: ${unavailable}\n`);
 const WORKER = "dev.rlm-runtime.kind=worker";
 /** Python runs a line of such a file that starts with an import when it starts, however it is started. */
 const startupFile = (): string => `${sitePackages().slice(1)}/startup.pth`;
 const SLEEP = "import time; time.sleep(1000)";
 const SLEEP_IN_SESSIONS = `import time; time.sleep(1000 if b"forkserver" in open("/proc/self/cmdline", "rb").read() else 0)`;
 
-describe.skipIf(obstacle !== undefined)("images of sessions", () => {
+describe.skipIf(unavailable !== undefined)("images of sessions", () => {
   let engine: Engine;
   let temp: string;
   let count = 0;
@@ -74,7 +74,7 @@ describe.skipIf(obstacle !== undefined)("images of sessions", () => {
     return found.map(({ Id, Labels }) => ({ id: Id, base: Labels["dev.rlm-runtime.base"] }));
   }
 
-  /** Of this process, which tests of other files do not share. */
+  /** Containers of this process, which tests of other files do not share. */
   async function containers(): Promise<readonly string[]> {
     const query = { all: true, filters: JSON.stringify({ label: ["dev.rlm-runtime.kind"] }) };
     const found = (await engine.call("GET", "/containers/json", { query })) as readonly {

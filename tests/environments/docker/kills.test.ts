@@ -60,7 +60,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     return { isReady: once(host.stdout, "data"), kill };
   }
 
-  /** A start sweeps, and its session works. Then nothing is left of what was killed, nor of itself. */
+  /** A start removes stale containers, and its session works. Then nothing is left of what was killed, nor of itself. */
   async function expectNothingLeft(known: readonly string[] = []): Promise<void> {
     {
       await using runtime = await open();
@@ -68,11 +68,11 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
       expect((await session.execute("print(6*7)")).stdout).toBe("42\n");
     }
     await expect.poll(() => engine.containers()).toEqual([]);
-    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-meeting-"))).toEqual([]);
+    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-socket-"))).toEqual([]);
     await expect.poll(() => known.flatMap(processesOf)).toEqual([]);
   }
 
-  describe.each(["meeting", "attach"])("a host that is killed (%s)", (transport) => {
+  describe.each(["socket", "attach"])("a host that is killed (%s)", (transport) => {
     test.each(["busy", "flood"] as const)("while a session is in a %s execution", async (task) => {
       const mark = uniqueSleep();
       const host = startHost(task, { transport, mark });
@@ -94,7 +94,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     });
   });
 
-  test("a host that is killed while the image of sessions is made", async () => {
+  test("a host that is killed while the image of sessions is built", async () => {
     const filters = JSON.stringify({ reference: ["rlm-runtime/worker"] });
     const made = (await engine.call("GET", "/images/json", { filters })) as readonly { readonly Id: string }[];
     for (const { Id } of made) await engine.call("DELETE", `/images/${Id}`, { force: true });
@@ -105,7 +105,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     await expectNothingLeft(known);
   });
 
-  test.each(["meeting", "attach"])("a container whose process 1 is killed (%s)", async (transport) => {
+  test.each(["socket", "attach"])("a container whose process 1 is killed (%s)", async (transport) => {
     vi.stubEnv("RLM_DOCKER_TRANSPORT", transport);
     await using runtime = await open();
     await using session = await runtime.openSession();
@@ -121,8 +121,8 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     await expectNothingLeft(known);
   });
 
-  test("a dockerd that is killed leaves sessions by the folder, and starts none", async () => {
-    vi.stubEnv("RLM_DOCKER_TRANSPORT", "meeting");
+  test("sessions over the socket survive a killed dockerd, and new ones fail", async () => {
+    vi.stubEnv("RLM_DOCKER_TRANSPORT", "socket");
     await using runtime = await open();
     const session = await runtime.openSession();
     await session.execute("x = 41");

@@ -10,8 +10,8 @@ import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, memory of containers: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, memory of containers: ${unavailable}\n`);
 const MIB = 2 ** 20;
 
 function open(options: RuntimeOptions) {
@@ -35,7 +35,7 @@ const FILL_INODES = `def fill_inodes(folder):
     except OSError as error:
         return number`;
 
-describe.skipIf(obstacle !== undefined)("memory of containers", () => {
+describe.skipIf(unavailable !== undefined)("memory of containers", () => {
   afterEach(() => vi.unstubAllEnvs());
 
   test("is enough for a session whose folders are full", async () => {
@@ -57,32 +57,29 @@ describe.skipIf(obstacle !== undefined)("memory of containers", () => {
     expect(result).toMatchObject({ status: "interrupted", reason: "memory" });
   });
 
-  test.each(["meeting", "attach"])(
-    "for files: a fork is refused when no more can be made, by %s",
-    async (transport) => {
-      vi.stubEnv("RLM_DOCKER_TRANSPORT", transport);
-      await using runtime = await open({ limits: { diskBytes: 16 * MIB } });
-      const session = await runtime.openSession();
-      await run(session, "kept = 1");
-      await run(session, FILL_INODES);
-      expect(Number((await run(session, "fill_inodes('.')")).text)).toBeGreaterThan(10_000);
-      expect(Number((await run(session, "fill_inodes('/dev/shm')")).text)).toBeLessThan(20_000);
-      await expect(session.fork()).rejects.toThrow(ForkRefusedError);
-      expect((await run(session, "kept")).text).toBe("1");
-      expect(await session.shell("echo yes")).toMatchObject({ stdout: "yes\n" });
-    },
-  );
+  test.each(["socket", "attach"])("for files: a fork is refused when no more can be made, by %s", async (transport) => {
+    vi.stubEnv("RLM_DOCKER_TRANSPORT", transport);
+    await using runtime = await open({ limits: { diskBytes: 16 * MIB } });
+    const session = await runtime.openSession();
+    await run(session, "kept = 1");
+    await run(session, FILL_INODES);
+    expect(Number((await run(session, "fill_inodes('.')")).text)).toBeGreaterThan(10_000);
+    expect(Number((await run(session, "fill_inodes('/dev/shm')")).text)).toBeLessThan(20_000);
+    await expect(session.fork()).rejects.toThrow(ForkRefusedError);
+    expect((await run(session, "kept")).text).toBe("1");
+    expect(await session.shell("echo yes")).toMatchObject({ stdout: "yes\n" });
+  });
 
   test.skipIf(process.getuid?.() !== 0)("a fork without pipes is refused, and the session lives on", async () => {
-    vi.stubEnv("RLM_DOCKER_TRANSPORT", "meeting");
+    vi.stubEnv("RLM_DOCKER_TRANSPORT", "socket");
     await using runtime = await open({});
     const session = await runtime.openSession();
     await run(session, "kept = 1");
     const own = readdirSync(tmpdir()).filter(
-      (name) => name.startsWith("rlm-meeting-") && name.includes(`.${process.pid}.`),
+      (name) => name.startsWith("rlm-socket-") && name.includes(`.${process.pid}.`),
     );
     expect(own).toHaveLength(1);
-    const pipes = join(tmpdir(), own[0] ?? "", "m/pipes");
+    const pipes = join(tmpdir(), own[0] ?? "", "s/pipes");
     chmodSync(pipes, 0o555);
     await expect(session.fork()).rejects.toThrow(ForkRefusedError);
     chmodSync(pipes, 0o1777);

@@ -12,8 +12,8 @@ import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
 import { useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, sessions in containers: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, sessions in containers: ${unavailable}\n`);
 
 function open(options: RuntimeOptions = {}) {
   return openRuntime({ environment: "docker", preload: [], poolSize: 0, ...options });
@@ -25,7 +25,7 @@ interface Inspected {
   readonly HostConfig: Readonly<Record<string, unknown>>;
 }
 
-describe.skipIf(obstacle !== undefined)("sessions in containers", () => {
+describe.skipIf(unavailable !== undefined)("sessions in containers", () => {
   let engine: Engine;
   beforeAll(() => {
     engine = new Engine(findAddress(undefined));
@@ -65,6 +65,9 @@ describe.skipIf(obstacle !== undefined)("sessions in containers", () => {
     expect(
       (await run(session, "import os; os.getuid(), os.access('/', os.W_OK), os.access('/usr', os.W_OK)")).text,
     ).toBe("(65534, False, False)");
+    expect((await run(session, "import tempfile; os.getcwd(), os.environ['HOME'], tempfile.gettempdir()")).text).toBe(
+      "('/box/work', '/box/work', '/box/tmp')",
+    );
     const status = await run(
       session,
       "{l.split(':')[0]: l.split()[1] for l in open('/proc/self/status') if ':' in l and len(l.split()) > 1}",
@@ -157,7 +160,7 @@ except OSError as error: print(type(error).__name__)`;
       await using runtime = await open();
       const mounts = [{ path: mkdtempSync(join(tmpdir(), "rlm-mount-")), mode: "ro" as const }];
       chmodSync(mounts[0]?.path ?? "", 0o755);
-      await expect(runtime.openSession({ mounts })).rejects.toThrow(/does not see files of this machine/);
+      await expect(runtime.openSession({ mounts })).rejects.toThrow(/cannot access this machine's files/);
       rmSync(mounts[0]?.path ?? "", { recursive: true });
     });
   });

@@ -1,4 +1,4 @@
-// What is left of JavaScript in the thread of Python: a script of Node is hardened, and tries what such code would try.
+// What is left of JavaScript in the Python thread: a script of Node is hardened, and tries what such code would try.
 
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";

@@ -86,7 +86,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     expect(await why("import threading; threading.Thread(target=print).start()")).toMatch(/RuntimeError: .*asyncio/);
     expect(await why("import os; os.fork()")).toMatch(/OSError: .*capability 'shell'/);
     expect(await why("import socket; socket.create_connection(('127.0.0.1', 1))")).toMatch(/OSError: .*'network'/);
-    expect(await why("import tkinter")).toMatch(/ModuleNotFoundError: .*'wasm' does not have/);
+    expect(await why("import tkinter")).toMatch(/ModuleNotFoundError: .*'wasm' environment does not have/);
     await expect(session.fork()).rejects.toMatchObject({ capability: "fork" });
   });
 
@@ -137,7 +137,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
       const waiting = session.execute("1 + 1", { timeoutMs: 3000 });
       expect(await failing).toMatchObject({
         code: "INSPECTION_FAILED",
-        why: "it did not end in time. The worker was replaced, its state is lost",
+        why: "it timed out; the worker was replaced and the session's state is lost",
       });
       expect(await waiting.result).toMatchObject({ status: "ok", epoch: 2 });
       expect(await other).toHaveProperty("incomplete");

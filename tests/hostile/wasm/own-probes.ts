@@ -23,7 +23,7 @@ gc.unfreeze()
 for each in gc.get_objects():
     if type(each) is types.ModuleType and getattr(each, '__name__', '') in ('js', 'pyodide_js', '_pyodide_core'):
         sys.modules[each.__name__] = each
-sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != 'ClosedFinder']
+sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != 'JsImportBlocker']
 import js
 js.process.getBuiltinModule('fs').readFileSync('{{SECRET}}', 'utf8')`,
   "walk the garbage collector for proxies": `

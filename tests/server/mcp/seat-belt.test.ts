@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { EnvironmentReport } from "../../../src/environments/environment.ts";
 import { toInstructions } from "../../../src/server/mcp/instructions.ts";
 import { ALL_TOOLS } from "../../../src/server/mcp/tools/select-tools.ts";
-import { warnOfSeatBelt } from "../../../src/views/seat-belt.ts";
+import { seatBeltWarning } from "../../../src/views/seat-belt.ts";
 import { WASM_CAPABILITIES } from "../../environments/wasm/open-wasm.ts";
 import { openTestRuntime } from "../../open.ts";
 import { connect } from "./connect.ts";
@@ -17,7 +17,7 @@ const toReport = (tier: string | null, expectedTier?: string): EnvironmentReport
   tier,
   expectedTier,
 });
-const WARNING = warnOfSeatBelt(toReport("seat-belt")) ?? "";
+const WARNING = seatBeltWarning(toReport("seat-belt")) ?? "";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -34,14 +34,14 @@ async function connectTo(report: () => EnvironmentReport, logged: string[] = [])
 
 test("nothing is said of a tier, nor where it is not known yet", () => {
   for (const report of [toReport("A"), toReport(null), toReport("C", "seat-belt")])
-    expect(warnOfSeatBelt(report)).toBeUndefined();
-  expect(warnOfSeatBelt(toReport(null, "seat-belt"))).toBe(WARNING);
+    expect(seatBeltWarning(report)).toBeUndefined();
+  expect(seatBeltWarning(toReport(null, "seat-belt"))).toBe(WARNING);
 });
 
 test("where it is clear at the start, the log and the instructions say it, and no result repeats it", async () => {
   const { connection, runtime, logged } = await connectTo(() => toReport(null, "seat-belt"));
   expect(logged).toEqual([WARNING]);
-  expect(connection.client.getInstructions()).toMatch(/^Python behind a seat belt and no wall, without network\. /);
+  expect(connection.client.getInstructions()).toMatch(/^Python behind a seat belt, not a wall, without network\. /);
   expect(await connection.text("list_stdlib_functions")).not.toContain(WARNING);
   expect(await connection.text("list_repl_sessions")).toContain(WARNING); // its status
   expect(logged).toEqual([WARNING]);

@@ -59,7 +59,7 @@ function toAddress(text: string, tlsFolder?: string): EngineAddress {
   const url = scheme === "tcp" || scheme === "http" || scheme === "https" ? parseHost(rest) : undefined;
   if (url === undefined) {
     throw unavailable(
-      `${JSON.stringify(text)} is no address of an engine`,
+      `${JSON.stringify(text)} is not a valid engine address`,
       "Use one like unix:///var/run/docker.sock or tcp://HOST:2376",
     );
   }

@@ -66,7 +66,7 @@ export class Engine {
   }
 
   /** Whether files of this machine may be seen by the engine. */
-  get isSocket(): boolean {
+  get isUnixSocket(): boolean {
     return "socketPath" in this.address.target;
   }
 
@@ -91,7 +91,7 @@ export class Engine {
     for await (const chunk of this.#chunks(answer)) {
       const lines = (rest + chunk.toString()).split("\n");
       rest = lines.pop() ?? "";
-      if (rest.length > MAX_ANSWER) throw new EngineError(500, "the engine sent a message without an end");
+      if (rest.length > MAX_ANSWER) throw new EngineError(500, "the engine sent a message over 16 MiB");
       for (const line of lines) if (line.trim() !== "") yield parseMessage(line);
     }
     if (rest.trim() !== "") yield parseMessage(rest);
@@ -134,7 +134,7 @@ export class Engine {
     await this.#readAll(answer);
     const version = String(answer.headers["api-version"] ?? "");
     if (!/^\d{1,3}\.\d{1,3}$/.test(version) || isOlder(version, OLDEST_API)) {
-      throw noEngine(`what answers at ${this.address.text} is no Docker engine of API ${OLDEST_API} or newer`);
+      throw noEngine(`the server at ${this.address.text} is not a Docker engine with API ${OLDEST_API} or newer`);
     }
     return `v${isOlder(version, NEWEST_API) ? version : NEWEST_API}`;
   }
@@ -218,7 +218,7 @@ export class Engine {
     let total = 0;
     for await (const chunk of this.#chunks(answer)) {
       total += chunk.length;
-      if (total > MAX_ANSWER) throw new EngineError(500, "the engine's answer is too long");
+      if (total > MAX_ANSWER) throw new EngineError(500, "the engine sent a response over 16 MiB");
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString();
@@ -258,11 +258,11 @@ function isOlder(version: string, than: string): boolean {
 function parseMessage(line: string): Record<string, unknown> {
   const value = parseAnswer(line);
   if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
-  throw new EngineError(500, "the engine sent something else than a message");
+  throw new EngineError(500, "the engine sent a message that is not a JSON object");
 }
 
 function parseAnswer(text: string): unknown {
   const value = parseJSON(text);
-  if (value === undefined) throw new EngineError(500, "the engine's answer is no JSON");
+  if (value === undefined) throw new EngineError(500, "the engine sent a response that is not JSON");
   return value;
 }

@@ -1,4 +1,4 @@
-// Why the engine cannot be used, in words for people.
+// Why the engine cannot be used, as user-facing errors.
 
 import { EnvironmentUnavailableError } from "../../../errors.ts";
 
@@ -24,7 +24,7 @@ export class EngineError extends Error {
   }
 }
 
-/** Of a container that cannot be created. */
+/** Whether a container cannot be created because its image was removed. */
 export function isImageGone(error: unknown): boolean {
   return error instanceof EngineError && error.status === 404 && /no such image|image not known/i.test(error.message);
 }
@@ -52,18 +52,18 @@ export function noAnswer(address: string, limitMs: number): EnvironmentUnavailab
   );
 }
 
-const UNSEEN = "the Docker engine does not see files of this machine, so that folders cannot be mounted";
+const MOUNTS_UNSUPPORTED = "the Docker engine cannot access this machine's files, so folders cannot be mounted";
 
 /** For mounts. */
-export function unseen(): EnvironmentUnavailableError {
-  return unavailable(UNSEEN, "Write files into the session instead, or use an engine on this machine");
+export function mountsUnsupported(): EnvironmentUnavailableError {
+  return unavailable(MOUNTS_UNSUPPORTED, "Write files into the session instead, or use an engine on this machine");
 }
 
-export function isUnseen(error: unknown): error is EnvironmentUnavailableError {
-  return error instanceof EnvironmentUnavailableError && error.why === UNSEEN;
+export function isMountsUnsupported(error: unknown): error is EnvironmentUnavailableError {
+  return error instanceof EnvironmentUnavailableError && error.why === MOUNTS_UNSUPPORTED;
 }
 
-/** A refusal of the engine in words for people. Other errors are returned as they are. */
+/** A user-facing error for a refusal of the engine. Other errors are returned as they are. */
 export function explain(
   error: unknown,
   { runtime, network }: { readonly runtime?: string | undefined; readonly network?: string | undefined },
@@ -88,12 +88,12 @@ export function explain(
   }
   if (message.includes("invalid mount option")) {
     return unavailable(
-      `the engine gives folders in memory no owner and no number of files: ${message}`,
-      "Use an engine of Docker, not of Podman, or use --env local",
+      `the engine does not support the tmpfs options uid, gid and nr_inodes: ${message}`,
+      "Use Docker instead of Podman, or use --env local",
       { cause: error },
     );
   }
-  return unavailable(`the Docker engine refused: ${message}`, "See what it says with 'docker info' and in its log", {
+  return unavailable(`the Docker engine rejected the request: ${message}`, "Check 'docker info' and the dockerd log", {
     cause: error,
   });
 }

@@ -1,17 +1,39 @@
 // Files of this machine that go into an image, at the places that they have here.
 //
 // A path is added with everything on the way to it: folders, links, and what links lead to. What not every user of this machine may read stays out,
-// and so does everything below folders with personal, secret or passing contents, so no secret gets in by a link or a careless list.
+// and so does everything below folders with personal, secret or temporary contents, so no secret gets in by a link or a careless list.
 
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TarEntry } from "./tar.ts";
 
 const MAX_LINKS = 40;
-/** Closed, except for the folders that the tree was opened with. */
-const CLOSED = ["boot", "dev", "home", "lost+found", "media", "mnt", "proc", "root", "run", "srv", "sys", "tmp", "var"];
+/** Folders that stay out, except for those that the tree's options allow. */
+const EXCLUDED = [
+  "boot",
+  "dev",
+  "home",
+  "lost+found",
+  "media",
+  "mnt",
+  "proc",
+  "root",
+  "run",
+  "srv",
+  "sys",
+  "tmp",
+  "var",
+];
 /** All that may come from /etc: the beginnings of paths. */
-const OPEN_SETTINGS = ["alternatives/", "ssl/certs/", "python3", "localtime", "ld.so.cache", "mime.types"];
+const ALLOWED_IN_ETC = [
+  "alternatives/",
+  "ssl/certs/",
+  "python3",
+  "localtime",
+  "ld.so.cache",
+  "mime.types",
+  "matplotlibrc",
+];
 const FOLDER_MODE = 0o755;
 
 /** `source`: the file with the bytes; or the bytes themselves. */
@@ -23,8 +45,8 @@ export class TreeTooLarge extends Error {}
 export interface TreeOptions {
   readonly maxBytes: number;
   readonly maxEntries: number;
-  /** Folders that are open although they are below a closed one, such as that of an interpreter in a home folder. */
-  readonly open: readonly string[];
+  /** Folders that get in although they are below an excluded one, such as that of an interpreter in a home folder. */
+  readonly allow: readonly string[];
 }
 
 export class FileTree {
@@ -47,9 +69,9 @@ export class FileTree {
 
   /** Adds a file, or a folder without its contents. Its real path; undefined if it does not exist or must stay out. */
   add(path: string): string | undefined {
-    const passed: ImageEntry[] = [];
-    const real = this.#walk(path, passed);
-    if (real !== undefined) for (const entry of passed) this.#put(entry);
+    const visited: ImageEntry[] = [];
+    const real = this.#walk(path, visited);
+    if (real !== undefined) for (const entry of visited) this.#put(entry);
     return real;
   }
 
@@ -86,8 +108,8 @@ export class FileTree {
     if (this.#bytes > maxBytes || this.#entries.size > maxEntries) throw new TreeTooLarge(entry.path);
   }
 
-  /** Resolves links one by one, as the kernel does, and notes everything that it passes. */
-  #walk(path: string, passed: ImageEntry[]): string | undefined {
+  /** Resolves links one by one, as the kernel does, and notes everything that it visits. */
+  #walk(path: string, visited: ImageEntry[]): string | undefined {
     let names = namesOf(path);
     let current = "/";
     let links = 0;
@@ -98,8 +120,8 @@ export class FileTree {
         continue;
       }
       const status = statusOf(next);
-      if (status === undefined || !this.#mayPass(next, status)) return undefined;
-      passed.push(entryOf(next, status));
+      if (status === undefined || !this.#mayVisit(next, status)) return undefined;
+      visited.push(entryOf(next, status));
       if (!status.isSymbolicLink()) {
         current = next;
         continue;
@@ -112,23 +134,24 @@ export class FileTree {
     return current;
   }
 
-  #mayPass(path: string, status: Stats): boolean {
-    const isOpened = this.#options.open.some((folder) => isWithin(path, folder));
-    // The folders above an opened one are made anew, without anything else in them.
-    const isAbove = status.isDirectory() && this.#options.open.some((folder) => isWithin(folder, path));
-    if (!isOpened && !isAbove && isClosed(path, status)) return false;
+  #mayVisit(path: string, status: Stats): boolean {
+    const isAllowed = this.#options.allow.some((folder) => isWithin(path, folder));
+    // The folders above an allowed one are created anew, without anything else in them.
+    const isAbove = status.isDirectory() && this.#options.allow.some((folder) => isWithin(folder, path));
+    if (!isAllowed && !isAbove && isExcluded(path, status)) return false;
     if (status.isSymbolicLink()) return true;
     if (status.isDirectory()) return isAbove || (status.mode & 0o005) === 0o005;
     return status.isFile() && (status.mode & 0o004) !== 0;
   }
 }
 
-function isClosed(path: string, status: Stats): boolean {
+function isExcluded(path: string, status: Stats): boolean {
   const [top = "", ...rest] = namesOf(path);
-  if (top !== "etc") return CLOSED.includes(top);
+  if (top !== "etc") return EXCLUDED.includes(top);
   const below = rest.join("/");
-  if (status.isDirectory() && OPEN_SETTINGS.some((open) => below === "" || open.startsWith(`${below}/`))) return false;
-  return !OPEN_SETTINGS.some((open) => below.startsWith(open));
+  if (status.isDirectory() && ALLOWED_IN_ETC.some((allowed) => below === "" || allowed.startsWith(`${below}/`)))
+    return false;
+  return !ALLOWED_IN_ETC.some((allowed) => below.startsWith(allowed));
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -17,15 +17,16 @@ export function addLibraries(tree: FileTree, interpreter: string): void {
   const configured = configuredFolders();
   const shared = foldersOf(readElf(interpreter), interpreter);
   const seen = new Set<string>();
+  const addFrom = (folder: string, name: string): boolean => {
+    const path = join(folder, name);
+    return isLibrary(path) && tree.add(path) !== undefined;
+  };
   const addLibrary = (name: string, own: readonly string[]): void => {
-    for (const folder of [...own, ...shared, ...standard, ...configured]) {
-      const path = join(folder, name);
-      const real = isLibrary(path) ? tree.add(path) : undefined;
-      if (real === undefined) continue;
-      // The loader knows only the standard folders by itself; the others it reads from its cache.
-      if (!own.includes(folder) && configured.includes(folder)) tree.add(CACHE);
-      return;
-    }
+    // Where a library is loaded through a link, `$ORIGIN` is the folder of the link, and not `own`: the loader may look elsewhere.
+    for (const folder of own) addFrom(folder, name);
+    const found = [...shared, ...standard, ...configured].find((folder) => addFrom(folder, name));
+    // The loader knows only the standard folders by itself; the others it reads from its cache.
+    if (found !== undefined && configured.includes(found)) tree.add(CACHE);
   };
   for (const name of OPENED_LATER) addLibrary(name, []);
   for (let found = unread(tree, seen); found.length > 0; found = unread(tree, seen)) {

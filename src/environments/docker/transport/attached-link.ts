@@ -5,13 +5,13 @@ import type { Socket } from "node:net";
 import type { PipeEnd, Pipes, PipeToOpen } from "../../local/pipes.ts";
 import type { ServerEnd, ServerLink } from "../../local/fork-server.ts";
 import {
-  type Carrier,
   type Channel,
   ChannelReader,
   ChannelWriter,
   KIND,
   MAX_FRAME,
   MAX_UNREAD,
+  type Multiplexer,
   toBytes,
   toReadable,
   toWritable,
@@ -19,24 +19,24 @@ import {
 import { parseEvent, parseFirst } from "./events.ts";
 
 const HEADER_BYTES = 9;
-/** Of the engine: which stream, and how much. */
+/** Size of the engine's header: which stream, and how much. */
 const ENGINE_HEADER_BYTES = 8;
 const MAX_CHANNELS = 10_000;
 const MAX_ERRORS = 4096;
 const CONTROL = 0;
 
 export function attachedLink(socket: Socket, whyEnded: Promise<string>, kill: () => void): ServerLink {
-  const streams = new AttachedStreams(socket);
-  const ended = streams.ended.then(async (why): Promise<ServerEnd> => {
+  const multiplexer = new AttachedMultiplexer(socket);
+  const ended = multiplexer.ended.then(async (why): Promise<ServerEnd> => {
     const reason = why ?? (await Promise.race([whyEnded, soon("its container ended")]));
     return { why: reason, facts: {} };
   });
   return {
-    pipes: () => streams,
+    pipes: () => multiplexer,
     ended,
-    onData: (deliver) => streams.onControl(deliver),
-    write: (line) => streams.send(KIND.data, CONTROL, Buffer.from(line)),
-    end: () => streams.send(KIND.close, CONTROL),
+    onData: (deliver) => multiplexer.onControl(deliver),
+    write: (line) => multiplexer.send(KIND.data, CONTROL, Buffer.from(line)),
+    end: () => multiplexer.send(KIND.close, CONTROL),
     kill: () => {
       socket.destroy();
       kill();
@@ -51,7 +51,7 @@ function soon(text: string): Promise<string> {
   });
 }
 
-class AttachedStreams implements Pipes, Carrier {
+class AttachedMultiplexer implements Pipes, Multiplexer {
   readonly #socket: Socket;
   readonly #channels = new Map<number, Channel>();
   #lastChannel = CONTROL;
@@ -167,7 +167,7 @@ class AttachedStreams implements Pipes, Carrier {
   }
 
   #handle(kind: number, number: number, data: Buffer): void {
-    if (kind === KIND.end) return this.#handleBatch();
+    if (kind === KIND.batchEnd) return this.#handleBatch();
     if (kind === KIND.data && number === CONTROL) {
       this.#eventBytes += data.length;
       if (this.#eventBytes > MAX_UNREAD) throw new Error("its container sent more than there is room for");
@@ -179,7 +179,7 @@ class AttachedStreams implements Pipes, Carrier {
     if (kind === KIND.data) {
       channel.receive(Buffer.from(data));
       this.#received.add(channel);
-    } else if (kind === KIND.taken && data.length === 4) channel.acknowledge(data.readUInt32BE(0));
+    } else if (kind === KIND.ack && data.length === 4) channel.acknowledge(data.readUInt32BE(0));
     else if (kind === KIND.close) {
       this.#channels.delete(number);
       channel.end();

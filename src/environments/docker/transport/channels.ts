@@ -4,7 +4,7 @@ import { Readable, Writable } from "node:stream";
 import type { Deliver, PipeReader, PipeWriter } from "../../local/pipes.ts";
 
 /** The first byte of a frame. */
-export const KIND = { openReader: 0, openOrdered: 1, openWriter: 2, data: 3, taken: 4, close: 5, end: 6 } as const;
+export const KIND = { openReader: 0, openOrdered: 1, openWriter: 2, data: 3, ack: 4, close: 5, batchEnd: 6 } as const;
 export const MAX_FRAME = 1024 * 1024;
 const WINDOW = 1024 * 1024;
 /** What is printed before an event is sent whatever the window. */
@@ -20,8 +20,8 @@ export interface Channel {
   end: () => void;
 }
 
-/** What channels need of the streams that carry them. */
-export interface Carrier {
+/** What channels need of the connection that carries them all. */
+export interface Multiplexer {
   send: (kind: number, channel: number, data?: Uint8Array) => void;
   add: (number: number, channel: Channel) => void;
   remove: (number: number, channel: Channel) => void;
@@ -34,7 +34,7 @@ export function toBytes(value: number): Buffer {
 }
 
 export class ChannelReader implements PipeReader, Channel {
-  readonly #streams: Carrier;
+  readonly #multiplexer: Multiplexer;
   readonly #number: number;
   #deliver: Deliver;
   /** What came in this batch, or while it was paused. */
@@ -45,11 +45,11 @@ export class ChannelReader implements PipeReader, Channel {
   #isEnded = false;
   onEnd: () => void = () => {};
 
-  constructor(streams: Carrier, number: number, deliver: Deliver) {
-    this.#streams = streams;
+  constructor(multiplexer: Multiplexer, number: number, deliver: Deliver) {
+    this.#multiplexer = multiplexer;
     this.#number = number;
     this.#deliver = deliver;
-    streams.add(number, this);
+    multiplexer.add(number, this);
   }
 
   redirect(deliver: Deliver): void {
@@ -79,7 +79,7 @@ export class ChannelReader implements PipeReader, Channel {
 
   close(): void {
     if (!this.#isOpen) return;
-    this.#streams.send(KIND.close, this.#number);
+    this.#multiplexer.send(KIND.close, this.#number);
     this.#finish();
   }
 
@@ -99,20 +99,20 @@ export class ChannelReader implements PipeReader, Channel {
   #pass(data: Buffer): void {
     if (!this.#isOpen) return;
     this.#deliver(data, data.length);
-    if (!this.#isEnded) this.#streams.send(KIND.taken, this.#number, toBytes(data.length));
+    if (!this.#isEnded) this.#multiplexer.send(KIND.ack, this.#number, toBytes(data.length));
   }
 
   #finish(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#unread = [];
-    this.#streams.remove(this.#number, this);
+    this.#multiplexer.remove(this.#number, this);
     this.onEnd();
   }
 }
 
 export class ChannelWriter implements PipeWriter, Channel {
-  readonly #streams: Carrier;
+  readonly #multiplexer: Multiplexer;
   readonly #number: number;
   /** Sent, and not taken yet. */
   #sent = 0;
@@ -122,10 +122,10 @@ export class ChannelWriter implements PipeWriter, Channel {
   #hasReader = true;
   #waiting: (() => void)[] = [];
 
-  constructor(streams: Carrier, number: number) {
-    this.#streams = streams;
+  constructor(multiplexer: Multiplexer, number: number) {
+    this.#multiplexer = multiplexer;
     this.#number = number;
-    streams.add(number, this);
+    multiplexer.add(number, this);
   }
 
   get hasReader(): boolean {
@@ -168,7 +168,7 @@ export class ChannelWriter implements PipeWriter, Channel {
   close(): void {
     if (!this.#isOpen) return;
     if (this.#queued > 0) this.#hasReader = false;
-    this.#streams.send(KIND.close, this.#number);
+    this.#multiplexer.send(KIND.close, this.#number);
     this.#finish();
   }
 
@@ -190,13 +190,13 @@ export class ChannelWriter implements PipeWriter, Channel {
       else this.#queue[0] = next.subarray(part.length);
       this.#queued -= part.length;
       this.#sent += part.length;
-      this.#streams.send(KIND.data, this.#number, part);
+      this.#multiplexer.send(KIND.data, this.#number, part);
     }
   }
 
   #finish(): void {
     this.#isOpen = false;
-    this.#streams.remove(this.#number, this);
+    this.#multiplexer.remove(this.#number, this);
     this.#queue.length = 0;
     this.#queued = 0;
     this.#release();
@@ -207,12 +207,12 @@ export class ChannelWriter implements PipeWriter, Channel {
   }
 }
 
-export function toWritable(streams: Carrier, number: number): Writable {
-  const writer = new ChannelWriter(streams, number);
+export function toWritable(multiplexer: Multiplexer, number: number): Writable {
+  const writer = new ChannelWriter(multiplexer, number);
   return new Writable({
     write(chunk: Buffer, _, done) {
       writer.writeBytes(chunk);
-      writer.onTaken(() => done(writer.hasReader ? null : new Error("nobody reads it")));
+      writer.onTaken(() => done(writer.hasReader ? null : new Error("the reader closed it")));
     },
     final(done) {
       writer.close();
@@ -225,8 +225,8 @@ export function toWritable(streams: Carrier, number: number): Writable {
   });
 }
 
-export function toReadable(streams: Carrier, number: number): Readable {
-  const reader = new ChannelReader(streams, number, (buffer, length) => {
+export function toReadable(multiplexer: Multiplexer, number: number): Readable {
+  const reader = new ChannelReader(multiplexer, number, (buffer, length) => {
     if (!stream.push(Buffer.from(buffer.subarray(0, length)))) reader.pause();
   });
   const stream: Readable = new Readable({

@@ -7,7 +7,7 @@ const count = z.int().min(0);
 const text = z.string().max(64 * 1024);
 const amount = z.number().min(0);
 const sandbox = count;
-/** Of a worker, or of its output when that is replaced; of a job; of a program. */
+/** Pipes of a worker, or of its output when that is replaced; of a job; of a program. */
 const ofWorker = z.union([z.array(count).length(5), z.array(count).length(2)]);
 const ofJob = z.array(count).length(2);
 const ofProgram = z.array(count).length(3);

@@ -1,5 +1,5 @@
-// Starts containers of sessions, and the link to the fork server in each: by a folder that both sides see where the engine is on this
-// machine, by the container's attached streams elsewhere. Which of them works is found out by trying, once for each engine.
+// Starts containers of sessions, and the link to the fork server in each: by a socket in a folder that both see where the engine is on
+// this machine, by the container's attached streams elsewhere. Which of them works is found out by trying, once for each engine.
 
 import * as z from "zod";
 import { onAbort } from "../../../util/async/on-abort.ts";
@@ -8,18 +8,18 @@ import { ForkServer, type ServerLink } from "../../local/fork-server.ts";
 import type { ServerEvent } from "../../local/fork-server-messages.ts";
 import { createContainer, startContainer } from "../containers.ts";
 import type { Engine } from "../engine/engine.ts";
-import { EngineError, unavailable, unseen } from "../engine/errors.ts";
+import { EngineError, mountsUnsupported, unavailable } from "../engine/errors.ts";
 import { attachedLink } from "./attached-link.ts";
-import { openMeeting, type Meeting } from "./meeting-link.ts";
+import { openSocketFolder, type SocketFolder } from "./socket-link.ts";
 import { memoryFor, toSpec, type SessionContainer } from "../session-container.ts";
 
-type Transport = "meeting" | "attach";
+type Transport = "socket" | "attach";
 
 const OF_A_WORKER = 5;
 const KILLED = 137;
-/** In python/forkserver/container/meeting.py: it cannot connect to the host. */
-const CANNOT_MEET = 75;
-const MEET_LIMIT_MS = 60_000;
+/** In python/forkserver/container/host_link.py: it cannot connect to the host. */
+const CANNOT_CONNECT = 75;
+const CONNECT_LIMIT_MS = 60_000;
 const REASON_LIMIT_MS = 1_000;
 const NEVER = new Promise<never>(() => {});
 /** For tests and measurements: forces one. */
@@ -31,7 +31,7 @@ export interface Launched {
   remove: () => Promise<void>;
 }
 
-export type Launch = Omit<SessionContainer, "meeting">;
+export type Launch = Omit<SessionContainer, "socketFolder">;
 /** Resolves when a container that was started is connected. `ended`: its exit code. */
 type Connect = (ended: Promise<number | undefined>, kill: () => void) => Promise<ServerLink>;
 
@@ -46,19 +46,19 @@ export class Launcher {
     this.#removeContainer = removeContainer;
     this.#stop = stop;
     const forced = process.env[FORCED];
-    if (forced === "meeting" || forced === "attach") this.#transport = forced;
-    else if (!engine.isSocket || process.platform !== "linux") this.#transport = "attach";
+    if (forced === "socket" || forced === "attach") this.#transport = forced;
+    else if (!engine.isUnixSocket || process.platform !== "linux") this.#transport = "attach";
   }
 
   /** Rejects when the signal is aborted; no container is left then. */
   async launch(spec: Launch): Promise<Launched> {
     if (this.#transport !== undefined) return this.#launchBy(this.#transport, spec);
     try {
-      const launched = await this.#launchBy("meeting", spec);
-      this.#transport = "meeting";
+      const launched = await this.#launchBy("socket", spec);
+      this.#transport = "socket";
       return launched;
     } catch (error) {
-      if (!(error instanceof NotMet)) throw error;
+      if (!(error instanceof SocketUnavailable)) throw error;
       const launched = await this.#launchBy("attach", spec);
       this.#transport ??= "attach";
       return launched;
@@ -66,20 +66,20 @@ export class Launcher {
   }
 
   async #launchBy(transport: Transport, spec: Launch): Promise<Launched> {
-    if (transport === "meeting") {
-      const meeting = await openMeeting();
-      return this.#launch(spec, meeting).catch((error: unknown) => {
-        if (error instanceof NotMet && this.#transport !== undefined) throw failed(error.message);
+    if (transport === "socket") {
+      const socketFolder = await openSocketFolder();
+      return this.#launch(spec, socketFolder).catch((error: unknown) => {
+        if (error instanceof SocketUnavailable && this.#transport !== undefined) throw failed(error.message);
         throw error;
       });
     }
     if (spec.mounts.mounts.length > 0) {
-      throw unseen();
+      throw mountsUnsupported();
     }
     return this.#launch(spec, undefined);
   }
 
-  async #launch(spec: Launch, meeting: Meeting | undefined): Promise<Launched> {
+  async #launch(spec: Launch, socketFolder: SocketFolder | undefined): Promise<Launched> {
     const engine = this.#engine;
     const waiting = new AbortController();
     let id: string | undefined;
@@ -89,22 +89,25 @@ export class Launcher {
       } finally {
         // The engine says how it ended at about the same time.
         setTimeout(() => waiting.abort(), REASON_LIMIT_MS).unref();
-        meeting?.remove();
+        socketFolder?.remove();
       }
     });
     const kill = (): void => void remove().catch(() => {});
     try {
-      const folder = meeting?.folder;
-      id = await createContainer(engine, toSpec({ ...spec, meeting: folder }), this.#stop).catch((error: unknown) => {
-        const isUnseen = error instanceof EngineError && folder !== undefined && error.message.includes(folder);
-        throw isUnseen ? new NotMet(error.message) : error;
-      });
-      const connect = meeting === undefined ? await this.#attach(id, waiting.signal) : this.#meet(meeting);
+      const path = socketFolder?.path;
+      id = await createContainer(engine, toSpec({ ...spec, socketFolder: path }), this.#stop).catch(
+        (error: unknown) => {
+          const isFolderRefused = error instanceof EngineError && path !== undefined && error.message.includes(path);
+          throw isFolderRefused ? new SocketUnavailable(error.message) : error;
+        },
+      );
+      const connect =
+        socketFolder === undefined ? await this.#attach(id, waiting.signal) : this.#connectBySocket(socketFolder);
       const ended = whenEnded(engine, id, waiting.signal);
       await startContainer(engine, id, this.#stop);
       const link = await connect(ended, kill);
       const server = await ForkServer.connect(
-        growing(link, engine, id, spec),
+        withGrowingMemoryLimit(link, engine, id, spec),
         { tier: "C", failed, refused: failed },
         this.#stop,
       );
@@ -121,17 +124,17 @@ export class Launcher {
     return (ended, kill) => Promise.resolve(attachedLink(socket, ended.then(describe), kill));
   }
 
-  #meet(meeting: Meeting): Connect {
+  #connectBySocket(socketFolder: SocketFolder): Connect {
     return async (ended, kill) => {
       const early = ended.then((code): never => {
-        if (code === CANNOT_MEET) throw new NotMet("it cannot connect to the host");
+        if (code === CANNOT_CONNECT) throw new SocketUnavailable("it cannot connect to the host");
         throw failed(describe(code));
       });
-      const met = Promise.race([meeting.met, early]);
-      const isSettled = await waitFor(met, MEET_LIMIT_MS, this.#stop);
+      const connected = Promise.race([socketFolder.connected, early]);
+      const isSettled = await waitFor(connected, CONNECT_LIMIT_MS, this.#stop);
       this.#stop.throwIfAborted();
-      if (!isSettled) throw failed(`it has not connected in ${MEET_LIMIT_MS / 1000} seconds`);
-      return meeting.link(await met, ended.then(describe), kill);
+      if (!isSettled) throw failed(`it has not connected in ${CONNECT_LIMIT_MS / 1000} seconds`);
+      return socketFolder.link(await connected, ended.then(describe), kill);
     };
   }
 }
@@ -139,12 +142,14 @@ export class Launcher {
 function failed(why: string): Error {
   return unavailable(
     `the fork server in the container did not start: ${why}`,
-    "Try another image, such as python:3.11-slim, and no [docker] runtime: sessions need Landlock, which runsc lacks",
+    "Try another image, such as python:3.11-slim. If [docker] runtime is set, remove it: sessions need Landlock, which runsc lacks",
   );
 }
 
-/** The container and this machine share no folder, or no socket in it. No other way to end means that. */
-class NotMet extends Error {}
+/**
+ * The container and this machine share no folder, or no socket in it. Only this error makes the launcher fall back to attached streams.
+ */
+class SocketUnavailable extends Error {}
 
 /**
  * Its exit code, when it has ended; undefined if that is unknown. Never rejects: an engine that ends leaves its containers running. The
@@ -166,7 +171,7 @@ function describe(code: number | undefined): string {
 }
 
 /** Lets the engine's limit of memory grow with the workers and checkpoints in the container, up to those that a session may have. */
-export function growing(
+export function withGrowingMemoryLimit(
   link: ServerLink,
   engine: Pick<Engine, "call">,
   id: string,

@@ -46,8 +46,9 @@ export async function handleRequest(
   channel: JobChannel,
 ): Promise<void> {
   try {
-    const operation = OPERATIONS[toText(request["do"])];
-    if (operation === undefined) throw new Failure("denied", "this tier cannot do that");
+    const op = toText(request["do"]);
+    const operation = OPERATIONS[op];
+    if (operation === undefined) throw new Failure("denied", `the seat-belt tier does not support '${op}'`);
     const paths: InnerPath[] = [];
     const find = (name: "path" | "to", options = {}): InnerPath => {
       const found = openInner(folder, toText(request[name]), options);
@@ -170,8 +171,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     const source = find("path");
     look(source.at);
     const target = find("to", { make: true });
-    if (source.path === "" || target.path === "")
-      throw new Failure("denied", "the working directory itself stays where it is");
+    if (source.path === "" || target.path === "") throw new Failure("denied", "the working directory cannot be moved");
     await rename(source.at, target.at);
     await channel.send(toEntry(target.at, target.path));
     await channel.send({ type: "done" });
@@ -179,7 +179,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
   async remove(find, _request, channel) {
     const { folder, name, path } = find("path");
-    if (path === "") throw new Failure("denied", "the working directory itself stays where it is");
+    if (path === "") throw new Failure("denied", "the working directory cannot be removed");
     await removeTree(folder, name);
     await channel.send({ type: "done" });
   },

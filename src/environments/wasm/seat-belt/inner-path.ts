@@ -9,7 +9,7 @@ import { join } from "node:path";
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const MAX_DEPTH = 256;
 
-/** The path leads out of the folder, or over a link. */
+/** The path leads out of the folder, or contains a symbolic link. */
 export class OutsideFolder extends Error {}
 
 /** A name in an open folder. `path` is relative to the root, and empty for the root itself. */
@@ -65,7 +65,7 @@ function enter(folder: OpenFolder, name: string, make: boolean): OpenFolder {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-      throw new OutsideFolder("it leads over a link");
+      throw new OutsideFolder("it contains a symbolic link");
     if (code !== "ENOENT" || !make) throw error;
     mkdirSync(path, 0o755);
     return openFolder(path);

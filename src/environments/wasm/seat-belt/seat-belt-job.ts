@@ -7,12 +7,12 @@ const NEWLINE = 10;
 
 export class SeatBeltJob implements Job {
   readonly ended: Promise<void>;
-  readonly #incoming = new Pieces();
-  readonly #outgoing = new Pieces();
+  readonly #incoming = new HandoffQueue();
+  readonly #outgoing = new HandoffQueue();
 
   constructor(folder: string) {
     const over = (): void => this.close();
-    this.ended = this.#run(folder).then(over, over); // it rejects only where nobody reads its answers any more
+    this.ended = this.#run(folder).then(over, over); // it rejects only when the reader has closed it
   }
 
   write(data: string | Uint8Array): Promise<boolean> {
@@ -35,7 +35,7 @@ export class SeatBeltJob implements Job {
     await handleRequest(folder, request, {
       send: async (answer, payload = new Uint8Array()) => {
         const message = Buffer.concat([Buffer.from(`${JSON.stringify(answer)}\n`), payload]);
-        if (!(await this.#outgoing.add(message))) throw new Error("nobody reads it");
+        if (!(await this.#outgoing.add(message))) throw new Error("the reader closed it");
       },
       payloads: () => reader.payloads(),
     });
@@ -43,7 +43,7 @@ export class SeatBeltJob implements Job {
 }
 
 /** Buffers from a writer to one reader. `add` resolves when it is taken, to false once it has ended. */
-class Pieces implements AsyncIterable<Buffer> {
+class HandoffQueue implements AsyncIterable<Buffer> {
   readonly #waiting: { readonly data: Buffer; readonly taken: (isTaken: boolean) => void }[] = [];
   #wake: () => void = () => {};
   #isEnded = false;

@@ -24,7 +24,7 @@ import { withLargeStack } from "./large-stack.ts";
 import { SeatBeltJob } from "./seat-belt-job.ts";
 import { SeatBeltWorker } from "./seat-belt-worker.ts";
 
-/** Of the folder of a session; the process id of its host follows. */
+/** Prefix of the folder of a session; the process id of its host follows. */
 const PREFIX = "rlm-wasm-";
 const START_LIMIT_MS = 60_000;
 const RESTART_LIMIT_MS = 20_000;
@@ -72,7 +72,7 @@ export class SeatBeltSandbox implements Sandbox {
   async ready(): Promise<void> {
     if ((await started(this.#worker, START_LIMIT_MS)) && this.#closing === undefined) return;
     await this.close();
-    throw new WorkerLostError(`Cannot start a worker: ${this.#worker.complaint}`);
+    throw new WorkerLostError(`Cannot start a worker: ${this.#worker.startError}`);
   }
 
   /** Resolves when it is closed. */
@@ -95,7 +95,7 @@ export class SeatBeltSandbox implements Sandbox {
     this.#worker = worker; // so that it is closed with the sandbox, ready or not
     if (await started(worker, limitMs)) return worker;
     worker.kill("closed");
-    throw new WorkerLostError(`Cannot start a worker: ${worker.complaint}`);
+    throw new WorkerLostError(`Cannot start a worker: ${worker.startError}`);
   }
 
   async startJob(): Promise<Job> {
@@ -174,7 +174,7 @@ export class SeatBeltSandbox implements Sandbox {
 }
 
 /** Removes the folders of sessions whose host was killed: no process of ours is left to do it. */
-export function removeOrphans(): void {
+export function removeStaleFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN;
     const path = join(tmpdir(), name);

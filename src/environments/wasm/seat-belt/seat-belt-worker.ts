@@ -8,13 +8,13 @@ import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { OutputStream } from "../../../protocol/execution.ts";
 import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerListener } from "../../environment.ts";
-import { Frames } from "./frames.ts";
+import { FrameParser } from "./frame-parser.ts";
 
 const MAX_KEPT_BYTES = 1024 * 1024;
 /** How often its memory is checked while code runs, and while none runs: then an inspection may. */
 const WATCH_MS = 250;
 const IDLE_WATCH_MS = 1_000;
-const MAX_COMPLAINT = 4096;
+const MAX_ERRORS = 4096;
 
 export interface WorkerProgram {
   readonly executable: string;
@@ -40,9 +40,9 @@ export class SeatBeltWorker implements Worker {
   #keptBytes = 0;
   #mustRead = false;
   #isSandboxGone = false;
-  #complaint = "";
+  #errors = "";
   #listener: WorkerListener | undefined;
-  #frames: Frames | undefined;
+  #parser: FrameParser | undefined;
   #reason: KillReason | null = null;
   #ended = false;
   #watching: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class SeatBeltWorker implements Worker {
     }
     this.#events.on("data", (chunk: Buffer) => this.#receive(chunk));
     this.#process.stderr?.on("data", (chunk: Buffer) => {
-      this.#complaint = (this.#complaint + chunk.toString()).slice(0, MAX_COMPLAINT);
+      this.#errors = (this.#errors + chunk.toString()).slice(0, MAX_ERRORS);
       this.#listener?.onOutput("stderr", chunk);
     });
     this.#process.once("exit", () => this.#readRest());
@@ -86,8 +86,8 @@ export class SeatBeltWorker implements Worker {
   }
 
   /** Why it ended at its start. */
-  get complaint(): string {
-    const lines = this.#complaint.split("\n").filter((line) => line.trim() !== "");
+  get startError(): string {
+    const lines = this.#errors.split("\n").filter((line) => line.trim() !== "");
     return lines.find((line) => line.startsWith("worker: "))?.slice(8) ?? lines.at(-1) ?? "it ended at once";
   }
 
@@ -101,7 +101,7 @@ export class SeatBeltWorker implements Worker {
 
   listen(listener: WorkerListener): void {
     this.#listener = listener;
-    this.#frames = new Frames({
+    this.#parser = new FrameParser({
       onEvents: (buffer, length) => listener.onEvents(buffer, length),
       onOutput: (stream, chunk) => this.#output(stream, chunk),
     });
@@ -196,11 +196,11 @@ export class SeatBeltWorker implements Worker {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#frames === undefined) {
+    if (this.#parser === undefined) {
       this.#early.push(chunk);
       this.#earlyBytes += chunk.length;
       if (this.#earlyBytes > MAX_KEPT_BYTES && !this.#mustRead) this.#events.pause();
-    } else if (!this.#frames.push(chunk)) this.kill("violation");
+    } else if (!this.#parser.push(chunk)) this.kill("violation");
   }
 
   /** Reads on whatever is kept: what is left is bounded, and Node reports the end of a process only after that of its pipes. */

@@ -1,6 +1,6 @@
 // Sessions where no tier can be had: without a usable Python, or on a system without walls that we know.
 //
-// This is a seat belt and no wall. WebAssembly and Node's permission model keep code from the files of the host as long as neither has a
+// This is a seat belt, not a wall. WebAssembly and Node's permission model keep code from the files of the host as long as neither has a
 // fault, and the permission model of Node itself says that it does not hold against malicious code. Every report says so.
 
 import { closeSync } from "node:fs";
@@ -16,12 +16,12 @@ import type { GuestProgram } from "../../local/fork-server.ts";
 import { unavailable } from "../pyodide.ts";
 import { findHidden, leaveOutHidden, resolveMounts } from "../../mounts.ts";
 import { openPrivateCopy } from "./private-copy.ts";
-import { removeOrphans, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
+import { removeStaleFolders, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
 
 export const SEAT_BELT = "seat-belt";
 
 const NOT_STOPPED = [
-  "This is a seat belt and no wall: nothing but WebAssembly and the permission model of Node is between code and this machine.",
+  "This is a seat belt, not a wall: nothing but WebAssembly and the permission model of Node is between code and this machine.",
   "Code that finds a fault in Pyodide, Emscripten, V8 or Node has the rights of the user of the host, where Node's permission model does not cover them.",
   "The permission model does not cover signals to processes of that user, nor the network before Node 25: code that breaks out of WebAssembly has both.",
   "Memory is watched four times a second, or once while no code runs, and only on Linux; nothing limits disk space and the number of files.",
@@ -43,12 +43,12 @@ export class SeatBelt implements Environment {
     for (const sandbox of this.#live) sandbox.abandon();
   };
   #filling: Promise<void> | undefined;
-  #isProven = false;
+  #hasStarted = false;
   #closed = false;
 
   /** `stronger` says why there is no tier. */
   constructor(options: EnvironmentOptions, guest: GuestProgram, capabilities: Capabilities, stronger: StrongerTier) {
-    removeOrphans();
+    removeStaleFolders();
     this.#options = options;
     this.#guest = guest;
     this.#image = openPrivateCopy(guest.image);
@@ -80,7 +80,7 @@ export class SeatBelt implements Environment {
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: this.#isProven ? SEAT_BELT : null,
+      tier: this.#hasStarted ? SEAT_BELT : null,
       notStopped: NOT_STOPPED,
       notMounted: [...this.#notMounted],
       strongerTier: this.#stronger,
@@ -119,7 +119,7 @@ export class SeatBelt implements Environment {
       this.#checkOpen();
       throw error;
     });
-    this.#isProven = true;
+    this.#hasStarted = true;
     return sandbox;
   }
 

@@ -13,7 +13,7 @@ import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
 import { shorten } from "../../../util/text/shorten.ts";
 import { joinParts } from "./format.ts";
-import { warnOfSeatBelt } from "../../../views/seat-belt.ts";
+import { seatBeltWarning } from "../../../views/seat-belt.ts";
 
 const MAX_NAMES = 12;
 const MAX_NAME = 40;
@@ -71,7 +71,7 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult<Session
 /** Where sessions run, and what they can do there. */
 function describeEnvironment(report: EnvironmentReport): string {
   const { name, tier, capabilities } = report;
-  const warning = warnOfSeatBelt(report);
+  const warning = seatBeltWarning(report);
   const where = tier === null ? name : `${name}, sandbox tier ${tier}`;
   return `Environment: ${where}: ${describeCapabilities(capabilities)}${warning === undefined ? "" : `; ${warning}`}.`;
 }

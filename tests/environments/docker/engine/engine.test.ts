@@ -43,7 +43,7 @@ test.each(["1.37", "1.9", "1.4", "0.50", "", "1", "1.40/../x", undefined])(
   "what says it has API %o is refused",
   async (version) => {
     const { engine, paths } = await openEngine(version);
-    await expect(engine.call("GET", "/info")).rejects.toThrow(/no Docker engine of API 1\.38 or newer/);
+    await expect(engine.call("GET", "/info")).rejects.toThrow(/not a Docker engine with API 1\.38 or newer/);
     expect(paths).toEqual(["/_ping"]);
   },
 );

@@ -4,7 +4,11 @@ import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createContainer, removeContainer, sweep } from "../../../../src/environments/docker/containers.ts";
+import {
+  createContainer,
+  removeContainer,
+  removeStaleContainers,
+} from "../../../../src/environments/docker/containers.ts";
 import { findImage, pullImage } from "../../../../src/environments/docker/images.ts";
 import { findSystemImage } from "../../../../src/environments/docker/worker-image.ts";
 import { EnvironmentUnavailableError } from "../../../../src/errors.ts";
@@ -77,7 +81,7 @@ describe.each(SILENT)("an engine that %s", (_, pattern, part) => {
 });
 
 describe("a container that does nothing is given up", () => {
-  test("when an image is made", async () => {
+  test("when an image is built", async () => {
     const { host, requests, until } = await openFakeEngine((request) =>
       request.startsWith("GET /images/rlm-runtime/worker") ? { status: 404, json: {} } : undefined,
     );
@@ -86,7 +90,7 @@ describe("a container that does nothing is given up", () => {
     const failure = runtime.openSession().catch((error: unknown) => error);
     await until(/^POST .*\/wait/);
     vi.advanceTimersByTime(120_000);
-    expect(await failure).toMatchObject({ why: expect.stringContaining("has not ended in 120 seconds") });
+    expect(await failure).toMatchObject({ why: expect.stringContaining("did not finish within 120 seconds") });
     expect(requests.at(-1)).toMatch(/^DELETE /);
   });
 
@@ -108,7 +112,7 @@ describe("a container that does nothing is given up", () => {
       expect(failure).toMatchObject({ why: expect.stringContaining("has not connected in 60 seconds") });
     });
     expect(requests.at(-1)).toMatch(/^DELETE /);
-    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-meeting-"))).toEqual([]);
+    expect(readdirSync(temp).filter((name) => name.startsWith("rlm-socket-"))).toEqual([]);
   });
 });
 
@@ -135,8 +139,8 @@ describe("a container that ends before it has connected", () => {
     expect(await failure).toMatchObject({ why: "the runtime is closed" });
   });
 
-  test("is an error for people where there is no other way", async () => {
-    vi.stubEnv("RLM_DOCKER_TRANSPORT", "meeting");
+  test("is a user-facing error where there is no other way", async () => {
+    vi.stubEnv("RLM_DOCKER_TRANSPORT", "socket");
     const { host } = await openFakeEngine(endsWith(75));
     await using runtime = await open(host);
     const failure = await runtime.openSession().catch((error: unknown) => error);
@@ -218,7 +222,7 @@ describe("nonsense", () => {
     const { engine } = await openFakeEngine((request) => (/\/json/.test(request) ? text : undefined));
     const expected = text.startsWith("[") ? 0 : "EngineError";
     const name = (error: Error): string => error.name;
-    expect(await sweep(engine).catch(name)).toBe(expected);
+    expect(await removeStaleContainers(engine).catch(name)).toBe(expected);
     expect((await findSystemImage(engine).catch(name)) ?? 0).toBe(expected);
   });
 
@@ -232,7 +236,7 @@ describe("nonsense", () => {
     });
   });
 
-  test("is an error for people", async () => {
+  test("is a user-facing error", async () => {
     const { host } = await openFakeEngine((request) => (LIST.test(request) ? "{}" : undefined));
     await using runtime = await open(host);
     await expect(runtime.openSession()).rejects.toThrow(EnvironmentUnavailableError);

@@ -2,13 +2,14 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readElf } from "../../../../src/environments/docker/image/elf.ts";
 import { FileTree, TreeTooLarge } from "../../../../src/environments/docker/image/file-tree.ts";
+import { addLibraries } from "../../../../src/environments/docker/image/libraries.ts";
 import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../../../src/environments/docker/image/tar.ts";
 import { createSystemImage } from "../../../../src/environments/docker/system-image.ts";
 import { remove } from "../../../remove.ts";
@@ -19,12 +20,12 @@ function makeFolder(): string {
   return folder;
 }
 
-/** /tmp is closed, so tests open their folder. Its own path is left out of what they compare. */
+/** /tmp is excluded, so tests allow their folder. Its own path is left out of what they compare. */
 function treeIn(
   folder: string,
   limits = { maxBytes: 1000, maxEntries: 100 },
 ): { tree: FileTree; paths: () => string[] } {
-  const tree = new FileTree({ ...limits, open: [folder] });
+  const tree = new FileTree({ ...limits, allow: [folder] });
   const paths = (): string[] =>
     tree
       .entries()
@@ -80,7 +81,7 @@ describe("a tree of files", () => {
     expect(paths()).toEqual(["bin", "usr", "usr/program", "usr/program-1"]);
   });
 
-  test("leaves out what not everybody may read, links to closed places, loops and what is no file", () => {
+  test("leaves out what not everybody may read, links to excluded places, loops and what is no file", () => {
     const folder = makeFolder();
     writeFileSync(join(folder, "secret"), "", { mode: 0o600 });
     mkdirSync(join(folder, "private"));
@@ -158,6 +159,23 @@ test(
     expect(
       paths.filter((path) => /(?:^|\/)(?:shadow|private|id_rsa|\.netrc|\.npmrc)/.test(path) && path.startsWith("etc")),
     ).toEqual([]);
+  },
+);
+
+/** Debian's numpy needs it: a link among the libraries of the system, to one whose own library is beside its target and among these too. */
+const LINKED = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/libblas.so.3`;
+const NEEDED = join(dirname(LINKED), "libopenblas.so.0");
+
+test.skipIf(!existsSync(LINKED) || !existsSync(NEEDED))(
+  "a library behind a link has the libraries that the loader looks for beside the link, and those beside its target",
+  () => {
+    const tree = new FileTree({ maxBytes: 1 << 30, maxEntries: 1000, allow: [] });
+    tree.add(LINKED);
+    addLibraries(tree, "/usr/bin/python3");
+    const paths = tree.entries().map(({ path }) => `/${path}`);
+    expect(paths).toContain(NEEDED);
+    expect(paths).toContain(realpathSync(NEEDED));
+    expect(paths).toContain(join(dirname(realpathSync(LINKED)), "libopenblas.so.0"));
   },
 );
 

@@ -1,5 +1,6 @@
 // A real engine, an image of this machine's Python, and no registry.
 
+import { spawnSync } from "node:child_process";
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findAddress } from "../../../../src/environments/docker/engine/address.ts";
@@ -16,6 +17,11 @@ const why = "why" in answer ? ` (skipped: ${answer.why})` : "";
 /** Nothing listens there. */
 const UNREACHABLE = "127.0.0.1:9/python:3.11-slim";
 
+/** Whether the Python that the image is made from has it. */
+function isInstalled(module: string): boolean {
+  return spawnSync("/usr/bin/python3", ["-c", `import ${module}`]).status === 0;
+}
+
 /** An engine of its own: the image of the others is that of all tests. */
 describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, tags: "stress" }, () => {
   let own: PrivateEngine;
@@ -31,19 +37,19 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, ta
     };
   });
 
-  test("makes an image if none can be pulled, and says why and how it is used", async () => {
+  test("builds an image if none can be pulled, and says why and how it is used", async () => {
     const progress: string[] = [];
     const installed = await installDocker(images, { image: UNREACHABLE, onProgress: (text) => progress.push(text) });
     expect(installed).toMatchObject({
-      origin: "made",
+      origin: "built",
       image: expect.stringMatching(/^rlm-runtime\/system-python:3\.\d+$/),
     });
     expect(installed.summary).toEqual([
       expect.stringContaining(`Could not pull '${UNREACHABLE}': `),
-      expect.stringContaining(`Made '${installed.image}'`),
+      expect.stringContaining(`Built '${installed.image}'`),
       expect.stringContaining(`image = "${installed.image}"`),
     ]);
-    expect(progress.at(-1)).toMatch(/^making an image of \d+ MB: 100 %$/);
+    expect(progress.at(-1)).toMatch(/^building an image of \d+ MB: 100 %$/);
     expect(await engine.call("GET", `/images/${installed.image}/json`)).toMatchObject({
       Config: { Labels: { "dev.rlm-runtime.kind": "system-python" } },
     });
@@ -61,6 +67,10 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, ta
     expect(await runContainer(engine, installed.image, ["cat", "/etc/passwd"])).toMatchObject({
       output: expect.stringMatching(/^root:.*\r\nnobody:.*\r\n$/),
     });
+    for (const name of ["numpy", "pandas", "matplotlib.pyplot"].filter(isInstalled))
+      expect(
+        await runContainer(engine, installed.image, ["python3", "-c", `import ${name}`], { Tmpfs: { "/tmp": "" } }),
+      ).toMatchObject({ exitCode: 0 });
   });
 
   test("limits memory and processes of containers", async ({ skip }) => {

@@ -5,7 +5,7 @@ import { ForkServer, type ServerLink } from "../../../../src/environments/local/
 import { LocalSandbox } from "../../../../src/environments/local/local-sandbox.ts";
 import type { PipeEnd } from "../../../../src/environments/local/pipes.ts";
 import { parseEvent, parseFirst } from "../../../../src/environments/docker/transport/events.ts";
-import { growing } from "../../../../src/environments/docker/transport/launcher.ts";
+import { withGrowingMemoryLimit } from "../../../../src/environments/docker/transport/launcher.ts";
 
 const LIMITS = {
   memoryBytes: 2 ** 28,
@@ -131,7 +131,7 @@ describe("events of a hostile container", () => {
     const calls: unknown[] = [];
     const link = { check: { first: parseFirst, event: parseEvent } } as unknown as ServerLink;
     const call = (async (...request: unknown[]) => void calls.push(request)) as never;
-    const { check } = growing(link, { call }, "c", { docker: {}, limits: LIMITS });
+    const { check } = withGrowingMemoryLimit(link, { call }, "c", { docker: {}, limits: LIMITS });
     for (let branch = 1; branch < 1000; branch += 1) check?.event({ event: "cloned", sandbox: 1, branch });
     expect(calls).toHaveLength(LIMITS.branches);
   });

@@ -45,7 +45,7 @@ test.each([
 ])("it says why it ended at its start: %s", async (code, why) => {
   const { worker } = start(code);
   expect(await worker.ready).toBe(false);
-  expect(worker.complaint).toBe(why);
+  expect(worker.startError).toBe(why);
 });
 
 test("memory is watched while no code runs", async () => {

@@ -31,12 +31,12 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
     describeEnvironment("wasm, seat belt", { open: () => openWasm(), capabilities: WASM_CAPABILITIES });
   });
 
-  test("the report says that it is a seat belt and no wall, and how to get a wall", async () => {
+  test("the report says that it is a seat belt, not a wall, and how to get a stronger tier", async () => {
     await using environment = openWasm();
     await (await environment.openSandbox(PLAIN)).close();
     expect(environment.report()).toMatchObject({
       tier: "seat-belt",
-      notStopped: expect.arrayContaining([expect.stringContaining("a seat belt and no wall")]),
+      notStopped: expect.arrayContaining([expect.stringContaining("a seat belt, not a wall")]),
       strongerTier: { fix: "Unset RLM_SANDBOX_TIER" },
     });
   });

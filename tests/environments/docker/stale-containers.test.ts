@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { sweep } from "../../../src/environments/docker/containers.ts";
+import { removeStaleContainers } from "../../../src/environments/docker/containers.ts";
 import { labels } from "../../../src/environments/docker/labels.ts";
 import { isGone, thisProcess, type Owner } from "../../../src/environments/docker/owner.ts";
 import { openFakeEngine } from "./engine/fake-engine.ts";
@@ -23,11 +23,11 @@ const cases: readonly (readonly [string, Partial<Owner>, boolean])[] = [
   ["a process of another machine", { boot: "other", machine: "other", ...dead }, false],
   ["a process of an unknown machine", { boot: "other", machine: "", ...dead }, false],
   ["a process of an unknown boot", { boot: "", ...dead }, false],
-  ["a process in another namespace", { pids: "other", ...dead }, false],
-  ["a process in an unknown namespace", { pids: "", ...dead }, false],
+  ["a process in another namespace", { pidNamespace: "other", ...dead }, false],
+  ["a process in an unknown namespace", { pidNamespace: "", ...dead }, false],
 ];
 
-test.each(cases)("the owner is gone or not: %s", (_, facts, expected) => {
+test.each(cases)("isGone() for %s", (_, facts, expected) => {
   expect(isGone({ ...own, ...facts })).toBe(expected);
 });
 
@@ -38,12 +38,12 @@ test("where boots are unknown, an owner is gone if its machine is known to be th
   expect(isGone({ ...here, ...dead, machine: "" }, { ...here, machine: "" })).toBe(false);
 });
 
-describe("a sweep", () => {
-  const foreign = { ...own, pids: "other" };
+describe("a start", () => {
+  const foreign = { ...own, pidNamespace: "other" };
   const now = Math.floor(Date.now() / 1000);
   const container = (
     index: number,
-    kind: "session" | "build" | "trial" | "worker",
+    kind: "session" | "build" | "check" | "worker",
     owner: unknown,
     age: object = {},
   ) => ({
@@ -60,7 +60,7 @@ describe("a sweep", () => {
       container(1, "session", { ...own, ...dead }),
       container(2, "build", { ...own, ...dead }),
       container(3, "build", foreign, old),
-      container(4, "trial", foreign, old),
+      container(4, "check", foreign, old),
       container(5, "session", foreign, { ...old, State: "created" }),
       container(6, "session", foreign, { ...old, State: "exited" }),
     ];
@@ -78,7 +78,7 @@ describe("a sweep", () => {
     const { engine, requests } = await openFakeEngine((request) =>
       request.startsWith("GET /containers/json") ? list : undefined,
     );
-    expect(await sweep(engine)).toBe(left.length);
+    expect(await removeStaleContainers(engine)).toBe(left.length);
     const removed = requests.flatMap(
       (request) => /^DELETE \/containers\/(?<id>\d+)/.exec(request)?.groups?.["id"] ?? [],
     );

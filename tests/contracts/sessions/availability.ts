@@ -14,20 +14,20 @@ export async function describeWhereAvailable(
   prepare: () => Promise<string | undefined>,
   declare: () => void,
 ): Promise<void> {
-  const obstacle = (await prepare()) ?? (await findObstacle(name));
-  if (obstacle === undefined) return declare();
+  const unavailable = (await prepare()) ?? (await whyUnavailable(name));
+  if (unavailable === undefined) return declare();
   const variable = `RLM_REQUIRE_${name.toUpperCase()}`;
   describe(`sessions in ${name}`, () => {
     test("are available here", ({ skip }) => {
-      if (process.env[variable] === "1") throw new Error(`${variable} is set, but: ${obstacle}`);
-      process.stdout.write(`Skipped, sessions in ${name}: ${obstacle}\n`);
-      skip(obstacle);
+      if (process.env[variable] === "1") throw new Error(`${variable} is set, but: ${unavailable}`);
+      process.stdout.write(`Skipped, sessions in ${name}: ${unavailable}\n`);
+      skip(unavailable);
     });
   });
 }
 
 /** Undefined: a session was opened. */
-async function findObstacle(name: string): Promise<string | undefined> {
+async function whyUnavailable(name: string): Promise<string | undefined> {
   if (!isKnownEnvironment(name)) return `this version does not have the environment '${name}'`;
   try {
     await using runtime = await openRuntime({ environment: name, preload: [], poolSize: 0 });

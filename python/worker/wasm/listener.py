@@ -8,7 +8,7 @@ from typing import Any, Callable, Deque, Dict, Optional
 from ..io.calls import Calls
 from ..io.channel import Reader
 from .devices import DEVICES, Devices
-from .inspecting import WasmRequests
+from .requests import WasmRequests
 from .streams import WasmStreams
 
 _read = os.read  # code of the session may replace it in its module

@@ -1,5 +1,5 @@
 // Images of sessions that are not needed any more: their base has no name left, or newer ones have taken their place. Each of them keeps all
-// files of its base on the engine's disk. A runtime whose image is removed makes it again.
+// files of its base on the engine's disk. A runtime whose image is removed builds it again.
 
 import * as z from "zod";
 import type { Engine } from "./engine/engine.ts";
@@ -8,7 +8,7 @@ import { findImage } from "./images.ts";
 import { KIND } from "./labels.ts";
 
 export const BASE_LABEL = "dev.rlm-runtime.base";
-/** Of other versions of our code, or of other bases: programs may take turns. */
+/** Images of other versions of our code, or of other bases: programs may take turns. */
 const KEPT = 4;
 const MAX_LOOKED_AT = 100;
 const LIMIT_MS = 20_000;
@@ -19,16 +19,16 @@ const listed = z.object({
   Labels: z.record(z.string(), z.string()).nullish(),
 });
 
-/** Called when an image was made, which happens seldom. Images that a container uses stay. Never rejects. */
-export async function removeOldImages(engine: Engine, current: string, signal: AbortSignal): Promise<void> {
+/** Called when an image was built, which happens seldom. Images that a container uses stay. Never rejects. */
+export async function removeStaleImages(engine: Engine, current: string, signal: AbortSignal): Promise<void> {
   try {
-    for (const id of await findOld(engine, current, signal)) await removeImage(engine, id, signal);
+    for (const id of await findStale(engine, current, signal)) await removeImage(engine, id, signal);
   } catch {
     // the next time
   }
 }
 
-async function findOld(engine: Engine, current: string, signal: AbortSignal): Promise<readonly string[]> {
+async function findStale(engine: Engine, current: string, signal: AbortSignal): Promise<readonly string[]> {
   const filters = JSON.stringify({ label: [`${KIND}=worker`] });
   const found = await engine.call("GET", "/images/json", { query: { filters }, signal, limitMs: LIMIT_MS });
   const images = (Array.isArray(found) ? found : [])
@@ -37,14 +37,14 @@ async function findOld(engine: Engine, current: string, signal: AbortSignal): Pr
     .toSorted((a, b) => b.Created - a.Created)
     .slice(0, MAX_LOOKED_AT);
   let kept = 0;
-  const old: string[] = [];
+  const stale: string[] = [];
   for (const { Id, Labels } of images) {
     const base = Labels?.[BASE_LABEL];
     const isUsable = base !== undefined && (await findImage(engine, base, signal))?.isNamed === true;
     if (isUsable && kept < KEPT) kept += 1;
-    else old.push(Id);
+    else stale.push(Id);
   }
-  return old;
+  return stale;
 }
 
 async function removeImage(engine: Engine, id: string, signal: AbortSignal): Promise<void> {

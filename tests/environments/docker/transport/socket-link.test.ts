@@ -16,7 +16,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openMeeting } from "../../../../src/environments/docker/transport/meeting-link.ts";
+import { openSocketFolder } from "../../../../src/environments/docker/transport/socket-link.ts";
 import { removeFolder } from "../../../../src/environments/docker/transport/remove-folder.ts";
 
 const NEVER = new Promise<never>(() => {});
@@ -34,12 +34,12 @@ describe.skipIf(process.platform !== "linux")("the folder that a container share
   test("can be written only where pipes are, and a link in place of that folder is not followed", async () => {
     using elsewhere = makeFolder();
     makePipe(join(elsewhere.path, "5"));
-    const meeting = await openMeeting();
-    const client = connect(join(meeting.folder, "control"));
+    const shared = await openSocketFolder();
+    const client = connect(join(shared.path, "control"));
     try {
-      const pipes = join(meeting.folder, "pipes");
-      expect([statSync(meeting.folder).mode & 0o7777, statSync(pipes).mode & 0o7777]).toEqual([0o755, 0o1777]);
-      const link = meeting.link(await meeting.met, NEVER, () => {});
+      const pipes = join(shared.path, "pipes");
+      expect([statSync(shared.path).mode & 0o7777, statSync(pipes).mode & 0o7777]).toEqual([0o755, 0o1777]);
+      const link = shared.link(await shared.connected, NEVER, () => {});
       const ends = link.pipes({} as never);
       renameSync(pipes, `${pipes}-moved`);
       symlinkSync(elsewhere.path, pipes);
@@ -51,13 +51,13 @@ describe.skipIf(process.platform !== "linux")("the folder that a container share
         .open([[6, "read"]])[0]
         ?.reader(() => {})
         .close();
-      meeting.remove();
+      shared.remove();
       expect(() => ends.open([[6, "read"]])).toThrow(/the container has ended/);
-      expect(existsSync(dirname(meeting.folder))).toBe(false);
+      expect(existsSync(dirname(shared.path))).toBe(false);
       expect(readdirSync(elsewhere.path)).toEqual(["5"]);
     } finally {
       client.destroy();
-      meeting.remove();
+      shared.remove();
     }
   });
 

@@ -1,4 +1,4 @@
-"""Where the fork server of a container meets the host.
+"""How the fork server of a container is connected to the host.
 
 Either they share a folder that nobody else sees: the host listens on a socket in it, and orders and events go through that, in place of stdin and
 stdout. Or they share nothing but the container's stdin and stdout, and a relay carries everything. When the host ends, the connection does,
@@ -14,21 +14,21 @@ from .. import libc
 from . import relay
 
 # The exit code that tells the host to try the other way: see launcher.ts.
-_CANNOT_MEET = 75
+_CANNOT_CONNECT = 75
 
 
-def meet(folder: str) -> str:
-    """In a folder that both see. Returns that of the pipes."""
+def connect_by_socket(folder: str) -> str:
+    """Connects to the socket in a folder that both see. Returns the folder of the pipes."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(f"{folder}/control")
     except OSError:
-        sys.exit(_CANNOT_MEET)
+        sys.exit(_CANNOT_CONNECT)
     _use(connection)
     return f"{folder}/pipes"
 
 
-def meet_by_streams(folder: str) -> None:
+def connect_by_stdio(folder: str) -> None:
     """The calling process becomes the relay, and this returns in its child."""
     libc.forbid_tracing()
     connection = relay.serve(folder)

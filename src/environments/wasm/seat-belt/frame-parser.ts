@@ -13,7 +13,7 @@ export interface FrameListener {
   onOutput(stream: OutputStream, chunk: Buffer): void;
 }
 
-export class Frames {
+export class FrameParser {
   readonly #listener: FrameListener;
   #head = Buffer.alloc(0);
   #stream = 0;

@@ -1,4 +1,4 @@
-// Folders where containers meet their host: whose they are, and how they are removed.
+// Folders with the socket of a container: whose they are, and how they are removed.
 
 import { spawnSync } from "node:child_process";
 import {
@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { thisProcess } from "../../../src/environments/docker/owner.ts";
-import { openMeeting, removeStaleMeetings } from "../../../src/environments/docker/transport/meeting-link.ts";
+import { openSocketFolder, removeStaleSocketFolders } from "../../../src/environments/docker/transport/socket-link.ts";
 import { EnvironmentUnavailableError } from "../../../src/errors.ts";
 import { remove } from "../../remove.ts";
 
@@ -23,7 +23,7 @@ const { pid: ended } = spawnSync("true");
 let temp: string;
 
 beforeEach(() => {
-  temp = realpathSync(mkdtempSync(join(tmpdir(), "rlm-meet-")));
+  temp = realpathSync(mkdtempSync(join(tmpdir(), "rlm-test-")));
   vi.stubEnv("TMPDIR", temp);
 });
 afterEach(() => {
@@ -33,30 +33,30 @@ afterEach(() => {
 
 /** A folder as another process would have made it. Its name is that of one of ours, with changes. */
 async function makeFolder(change: (parts: string[]) => void, place = temp): Promise<string> {
-  const meeting = await openMeeting();
-  const parts = basename(dirname(meeting.folder)).split(".");
-  meeting.remove();
+  const shared = await openSocketFolder();
+  const parts = basename(dirname(shared.path)).split(".");
+  shared.remove();
   change(parts);
   const path = join(place, parts.join("."));
-  mkdirSync(join(path, "m"), { recursive: true });
+  mkdirSync(join(path, "s"), { recursive: true });
   onTestFinished(() => remove(path));
   return path;
 }
 
-const PIDS = 2;
+const PID_NAMESPACE = 2;
 const PID = 3;
 
 test("a folder of a process that is gone is removed, those of others stay", async () => {
   const stale = await makeFolder((parts) => (parts[PID] = String(ended)));
   const foreign = await makeFolder((parts) => {
-    parts[PIDS] = "0123abcd";
+    parts[PID_NAMESPACE] = "0123abcd";
     parts[PID] = String(ended);
   });
-  const meeting = await openMeeting();
-  removeStaleMeetings();
-  expect([existsSync(stale), existsSync(foreign), existsSync(meeting.folder)]).toEqual([false, true, true]);
-  meeting.remove();
-  expect(existsSync(dirname(meeting.folder))).toBe(false);
+  const shared = await openSocketFolder();
+  removeStaleSocketFolders();
+  expect([existsSync(stale), existsSync(foreign), existsSync(shared.path)]).toEqual([false, true, true]);
+  shared.remove();
+  expect(existsSync(dirname(shared.path))).toBe(false);
 });
 
 /** Runs as an ordinary user, for whom a container can make folders that cannot be removed. */
@@ -65,8 +65,8 @@ test.skipIf(process.getuid?.() !== 0)("what a container has closed stays, and di
   // A process that changes its user has no TMPDIR.
   const closed = await makeFolder((parts) => (parts[PID] = String(ended)), "/tmp");
   const other = await makeFolder((parts) => (parts[PID] = String(ended)), "/tmp");
-  const own = await openMeeting();
-  for (const folder of [join(closed, "m"), own.folder]) {
+  const own = await openSocketFolder();
+  for (const folder of [join(closed, "s"), own.path]) {
     mkdirSync(join(folder, "x"));
     writeFileSync(join(folder, "x/file"), "");
     chmodSync(join(folder, "x"), 0o500);
@@ -80,26 +80,26 @@ test.skipIf(process.getuid?.() !== 0)("what a container has closed stays, and di
   vi.spyOn(process, "getuid").mockReturnValue(ordinary);
   onTestFinished(() => void vi.restoreAllMocks());
   try {
-    removeStaleMeetings(self);
+    removeStaleSocketFolders(self);
     own.remove();
   } finally {
     process.seteuid?.(uid);
   }
-  expect([closed, join(own.folder, "x/file"), other].map((path) => existsSync(path))).toEqual([true, true, false]);
+  expect([closed, join(own.path, "x/file"), other].map((path) => existsSync(path))).toEqual([true, true, false]);
 });
 
 test("a temporary folder with a long path is not used", async () => {
   const long = join(temp, "x".repeat(90));
   mkdirSync(long);
   vi.stubEnv("TMPDIR", long);
-  const meeting = await openMeeting();
-  onTestFinished(() => meeting.remove());
-  expect(dirname(dirname(meeting.folder))).toBe("/tmp");
-  expect(readdirSync(meeting.folder).toSorted()).toEqual(["control", "pipes"]);
+  const shared = await openSocketFolder();
+  onTestFinished(() => shared.remove());
+  expect(dirname(dirname(shared.path))).toBe("/tmp");
+  expect(readdirSync(shared.path).toSorted()).toEqual(["control", "pipes"]);
   expect(readdirSync(temp)).toEqual([basename(long)]);
 });
 
-test("a temporary folder that does not exist is an error for people", async () => {
+test("a temporary folder that does not exist is a user-facing error", async () => {
   vi.stubEnv("TMPDIR", join(temp, "none"));
-  await expect(openMeeting()).rejects.toThrow(EnvironmentUnavailableError);
+  await expect(openSocketFolder()).rejects.toThrow(EnvironmentUnavailableError);
 });

@@ -19,30 +19,31 @@ const CONTROL = "control";
 /** How long the engine may take to say why a container has ended. */
 const REASON_LIMIT_MS = 1_000;
 
-export interface Meeting {
+export interface SocketFolder {
   /** What the container mounts. */
-  readonly folder: string;
+  readonly path: string;
   /** Resolves when the container has connected. */
-  readonly met: Promise<Socket>;
+  readonly connected: Promise<Socket>;
   link: (socket: Socket, whyEnded: Promise<string>, kill: () => void) => ServerLink;
   /** What cannot be removed stays: a container may leave files of another user. */
   remove: () => void;
 }
 
-/** Names the process that made a folder. */
-const NAME = /^rlm-meeting-(?<machine>[\da-f]*)\.(?<boot>[\da-f]*)\.(?<pids>[\da-f]*)\.(?<pid>\d+)\.(?<start>\d*)-/;
-/** Of the path of a socket, on every system. Node cuts off the rest without an error. */
+/** Names the process that created a folder. */
+const NAME =
+  /^rlm-socket-(?<machine>[\da-f]*)\.(?<boot>[\da-f]*)\.(?<pidNamespace>[\da-f]*)\.(?<pid>\d+)\.(?<start>\d*)-/;
+/** Bytes of the path of a socket, on every system. Node cuts off the rest without an error. */
 const MAX_SOCKET_PATH = 100;
 const SHORT_FOLDER = "/tmp";
 /** Removed when this process exits, and by the next one if it is killed. */
 const parents = new Set<string>();
 
 /** Removes the folders of processes that are gone. One that cannot be removed stays. */
-export function removeStaleMeetings(own: Owner = thisProcess()): void {
+export function removeStaleSocketFolders(own: Owner = thisProcess()): void {
   for (const temporary of new Set([tmpdir(), SHORT_FOLDER])) {
     for (const name of list(temporary)) {
-      const { machine = "", boot = "", pids = "", pid, start = "" } = NAME.exec(name)?.groups ?? {};
-      if (pid === undefined || !isGone({ machine, boot, pids, pid: Number(pid), start }, own)) continue;
+      const { machine = "", boot = "", pidNamespace = "", pid, start = "" } = NAME.exec(name)?.groups ?? {};
+      if (pid === undefined || !isGone({ machine, boot, pidNamespace, pid: Number(pid), start }, own)) continue;
       removeOwn(join(temporary, name));
     }
   }
@@ -70,29 +71,29 @@ function removeAll(): void {
   for (const parent of parents) removeOwn(parent);
 }
 
-function makeParent(): string {
-  const { machine, boot, pids, pid, start } = thisProcess();
-  const name = `rlm-meeting-${machine}.${boot}.${pids}.${pid}.${start}-`;
-  const length = Buffer.byteLength(join(tmpdir(), `${name}XXXXXX`, "m", CONTROL));
+function createParent(): string {
+  const { machine, boot, pidNamespace, pid, start } = thisProcess();
+  const name = `rlm-socket-${machine}.${boot}.${pidNamespace}.${pid}.${start}-`;
+  const length = Buffer.byteLength(join(tmpdir(), `${name}XXXXXX`, "s", CONTROL));
   const temporary = length > MAX_SOCKET_PATH ? SHORT_FOLDER : tmpdir();
   try {
     return mkdtempSync(join(temporary, name)); // its mode is 0700: other users cannot enter
   } catch (error) {
-    throw noFolder(temporary, error as Error);
+    throw noSocketFolder(temporary, error as Error);
   }
 }
 
-function noFolder(place: string, cause: Error): Error {
-  const why = `no folder with a socket can be made in '${place}': ${cause.message}`;
-  return unavailable(why, "Set TMPDIR to a folder of this machine that can be written", { cause });
+function noSocketFolder(place: string, cause: Error): Error {
+  const why = `cannot create a socket folder in '${place}': ${cause.message}`;
+  return unavailable(why, "Set TMPDIR to a writable local folder", { cause });
 }
 
-/** Throws EnvironmentUnavailableError where no folder can be made. */
-export async function openMeeting(): Promise<Meeting> {
-  const parent = makeParent();
+/** Throws EnvironmentUnavailableError where no folder can be created. */
+export async function openSocketFolder(): Promise<SocketFolder> {
+  const parent = createParent();
   if (parents.size === 0) process.on("exit", removeAll);
   parents.add(parent);
-  const folder = join(parent, "m");
+  const path = join(parent, "s");
   let pipes: number | undefined;
   const connected = deferred<Socket>();
   const server = createServer((socket) => {
@@ -111,24 +112,24 @@ export async function openMeeting(): Promise<Meeting> {
   };
   try {
     // The container's user is another. It makes pipes, and can neither add to what is beside them nor replace it.
-    makeFolder(folder, 0o755);
-    makeFolder(join(folder, "pipes"), 0o1777);
-    pipes = openSync(join(folder, "pipes"), constants.O_RDONLY | constants.O_DIRECTORY);
-    const path = join(folder, CONTROL);
+    createFolder(path, 0o755);
+    createFolder(join(path, "pipes"), 0o1777);
+    pipes = openSync(join(path, "pipes"), constants.O_RDONLY | constants.O_DIRECTORY);
+    const socketPath = join(path, CONTROL);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(path, resolve);
+      server.listen(socketPath, resolve);
     });
     server.unref();
-    chmodSync(path, 0o666);
+    chmodSync(socketPath, 0o666);
   } catch (error) {
     remove();
-    throw noFolder(parent, error as Error);
+    throw noSocketFolder(parent, error as Error);
   }
   return {
-    folder,
+    path,
     remove,
-    met: connected.promise,
+    connected: connected.promise,
     link: (socket, whyEnded, kill) => {
       server.close();
       const pipesFolder = (): string => {
@@ -140,7 +141,7 @@ export async function openMeeting(): Promise<Meeting> {
   };
 }
 
-function makeFolder(path: string, mode: number): void {
+function createFolder(path: string, mode: number): void {
   mkdirSync(path);
   chmodSync(path, mode);
 }

@@ -1,4 +1,4 @@
-// What crosses the border of the environment: session files to and from `local` and packages.
+// What leaves and enters the environment: session files to and from `local`, and packages.
 
 /** @module-tag stress */
 
@@ -90,7 +90,7 @@ const CHECKS = [
   ["with managed() as seven: pass\nseven", "7"],
 ] as const;
 
-describe.skipIf(!hasPyodide)("across the border of wasm", () => {
+describe.skipIf(!hasPyodide)("portability of wasm sessions", () => {
   const folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
   let runtime: Runtime;
   beforeAll(async () => {

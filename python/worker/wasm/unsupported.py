@@ -10,16 +10,16 @@ import zoneinfo._common as zones
 from importlib.machinery import ModuleSpec
 from typing import Any, Callable, NoReturn, Optional
 
-WHERE = "the environment 'wasm'"
+WHERE = "the 'wasm' environment"
 # Modules of the standard library that Pyodide leaves out.
 ABSENT = ("curses", "dbm.gnu", "dbm.ndbm", "ensurepip", "grp", "idlelib", "lib2to3", "nis", "ossaudiodev",
           "pwd", "readline", "resource", "spwd", "syslog", "test", "tkinter", "turtle", "turtledemo", "venv")
 # Imported before the snapshot is made.
-USUAL = ("collections", "dataclasses", "datetime", "decimal", "functools", "itertools", "json", "math", "pickle", "random", "re",
-         "statistics", "string", "tempfile", "traceback", "uuid")
-_NO_PROCESS = f"{WHERE} cannot start processes: it does not have the capability 'shell'. Use Python, or a session in the environment 'local'"
+PRELOADED = ("collections", "dataclasses", "datetime", "decimal", "functools", "itertools", "json", "math", "pickle", "random", "re",
+             "statistics", "string", "tempfile", "traceback", "uuid")
+_NO_PROCESS = f"{WHERE} cannot start processes: it does not have the capability 'shell'. Use Python, or a session in the 'local' environment"
 _NEED_PROCESSES = ("_multiprocessing", "_posixshmem")
-_NO_THREAD = f"{WHERE} cannot start threads. Use asyncio, which works here, or a session in the environment 'local'"
+_NO_THREAD = f"{WHERE} cannot start threads. Use asyncio, which works here, or a session in the 'local' environment"
 _NO_SOCKET = f"{WHERE} has no network: its capability 'network' is 'none'. Let the host fetch what the session needs, as a file or a tool"
 
 

@@ -15,7 +15,7 @@ import { missing, needs, needsAbsence, openSession, type Suite } from "./suite.t
 
 const MIB = 2 ** 20;
 
-export function describeSurroundings(suite: Suite): void {
+export function describeIsolation(suite: Suite): void {
   describe("files", () => {
     test("are written, read, listed, renamed and removed, and code sees them", async () => {
       await using session = await openSession(suite);

@@ -1,6 +1,6 @@
 """Removes the modules that lead from Python to JavaScript, before any code of the session runs. Pyodide itself needs them to start.
 
-This is no wall, because Python can make them again. After it WebAssembly loses all functions of JavaScript that they need
+This is not a security boundary: Python can make them again. After it WebAssembly loses all functions of JavaScript that they need
 (wasm/imports.cjs): whoever uses such a module ends the process.
 """
 
@@ -11,7 +11,7 @@ from types import ModuleType
 _NAMES = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core", "micropip")
 
 
-def close() -> None:
+def remove_js() -> None:
     for finder in sys.meta_path:
         if type(finder).__name__ == "JsFinder":
             finder.__dict__.clear()  # it holds the modules
@@ -20,7 +20,7 @@ def close() -> None:
         if isinstance(module, ModuleType):
             module.__dict__.clear()  # functions of it may live on, and reach nothing
     sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_theirs(finder)]
-    sys.meta_path.insert(0, ClosedFinder())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, JsImportBlocker())  # type: ignore[arg-type]
     gc.collect()
 
 
@@ -29,9 +29,9 @@ def _is_theirs(finder: object) -> bool:
     return owner.__module__.partition(".")[0] in _NAMES
 
 
-class ClosedFinder:
+class JsImportBlocker:
     """Refuses to import them again: the library has the files of some."""
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
         if name.partition(".")[0] in _NAMES:
-            raise ModuleNotFoundError(f"No module named '{name}': code in the environment 'wasm' does not reach JavaScript", name=name)
+            raise ModuleNotFoundError(f"No module named '{name}': code in the 'wasm' environment cannot reach JavaScript", name=name)
