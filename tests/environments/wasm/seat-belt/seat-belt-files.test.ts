@@ -56,6 +56,15 @@ describe.skipIf(!hasPyodide)("files behind the seat belt", () => {
     expect((await session.files.stat("ro")).type).toBe("link");
   });
 
+  test("watching is refused by name, with what to do instead", async () => {
+    await expect(session.files.watch()).rejects.toMatchObject({
+      name: "FileError",
+      reason: "denied",
+      message:
+        "Cannot watch '.': the seat-belt tier does not support 'watch'. List the folder again, and compare sizes and modification times",
+    });
+  });
+
   test("files are listed to any depth, and removed with all that is in them", async () => {
     await session.files.write("d/e/f", "x");
     await session.files.write("d/g", "y");
