@@ -12,7 +12,7 @@ import { dataPath } from "../../../src/util/data-folder.ts";
 import { PLAIN } from "../../contracts/environment.ts";
 import { PYTHON } from "../../open.ts";
 
-const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
+export const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
 export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs test";
 /** The package as npm downloads it. */
 export const PACKAGE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}.tgz`);
