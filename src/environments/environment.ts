@@ -193,6 +193,8 @@ export interface EnvironmentReport {
   readonly capabilities: Capabilities;
   /** The kind of isolation. Null until a sandbox has been built. */
   readonly tier: string | null;
+  /** What `tier` will be, where that is clear before anything is started. */
+  readonly expectedTier?: string | undefined;
   /** What that kind does not stop, though the strongest does. */
   readonly notStopped: readonly string[];
   /** Optional mounts that were left out, and why: whole sentences. */

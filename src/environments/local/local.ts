@@ -25,9 +25,12 @@ import { pythonFolder } from "../python-folder.ts";
 import {
   KEEP_PYTHON_FOLDER,
   NO_PYTHON_FOLDER,
+  NoTierError,
   explainAll,
+  isAboutFolder,
   isStartFailure,
   isWorthTrying,
+  noTier,
   notStoppedBy,
   requestedTiers,
   toStronger,
@@ -66,11 +69,13 @@ const DARWIN_CAPABILITIES: Capabilities = {
 
 const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
 const USE_WASM = "Use Python in WebAssembly (rlm env add wasm, then --env wasm)";
-const FIX_ELSEWHERE = `Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop; or: ${USE_WASM}`;
+const USE_DOCKER = "Use containers (rlm env add docker, then --env docker)";
+const FIX_ELSEWHERE = "Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop";
 const TIER_A_ON_MACOS = {
   why: "macOS is not Linux",
   fix: "Run it in a Linux container, such as one of Docker Desktop",
 };
+const NO_GUEST_ON_MACOS = "the tier of macOS (seatbelt) runs Python of the machine only";
 const ROOT_ON_MACOS = "on macOS code of a session would have the user of the host, which is root";
 
 /** The machine that it runs on; tests stand in for another. */
@@ -78,6 +83,10 @@ export interface Machine {
   readonly platform: string;
   readonly isRoot: boolean;
   readonly sandboxExec?: readonly string[];
+}
+
+export function thisMachine(): Machine {
+  return { platform: process.platform, isRoot: process.getuid?.() === 0 };
 }
 
 export class LocalEnvironment implements Environment {
@@ -102,11 +111,7 @@ export class LocalEnvironment implements Environment {
   readonly #notMounted = new Set<string>();
   #strongerTier: StrongerTier | null = null;
 
-  constructor(
-    options: EnvironmentOptions,
-    machine: Machine = { platform: process.platform, isRoot: process.getuid?.() === 0 },
-    guest?: GuestProgram,
-  ) {
+  constructor(options: EnvironmentOptions, machine: Machine = thisMachine(), guest?: GuestProgram) {
     this.#options = options;
     this.#machine = machine;
     this.#guest = guest;
@@ -120,7 +125,7 @@ export class LocalEnvironment implements Environment {
     await this.#fill();
   }
 
-  /** Finds a tier. Throws EnvironmentUnavailableError where there is none. */
+  /** Finds a tier. Throws a NoTierError where this machine has none, and EnvironmentUnavailableError for what can be put right. */
   async start(): Promise<void> {
     await this.#startServer();
   }
@@ -236,9 +241,9 @@ export class LocalEnvironment implements Environment {
     const requested = process.env["RLM_SANDBOX_TIER"];
     const { platform } = this.#machine;
     const tiers = requestedTiers(requested, platform);
-    refuseMachine(this.#machine);
+    refuseMachine(this.#machine, this.#guest !== undefined);
     const executable = await findInterpreter(this.#options.python).catch((error: unknown) => {
-      throw this.#offerWasm(error);
+      throw this.#offerWasm(this.#asked(error));
     });
     const key = JSON.stringify([executable, requested, platform, this.#guest?.node]);
     const [only] = tiers;
@@ -248,7 +253,8 @@ export class LocalEnvironment implements Environment {
       found === undefined ? this.#findTier(executable, tiers) : this.#launch(executable, [], found.tier)
     ).catch(async (error: unknown) => {
       if (this.#closed) throw error;
-      throw this.#offerWasm((isStartFailure(error) ? await diagnoseInterpreter(executable) : undefined) ?? error);
+      const unusable = isStartFailure(error) ? await diagnoseInterpreter(executable) : undefined;
+      throw this.#offerWasm(unusable !== undefined || isAboutFolder(error) ? this.#asked(unusable ?? error) : error);
     });
     this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
     known.set(key, { tier: server.tier, stronger: this.#strongerTier });
@@ -257,6 +263,11 @@ export class LocalEnvironment implements Environment {
     // In tier B each sandbox is a new interpreter, which has nothing of its fork server's.
     if (this.#options.preload.length > 0 && server.tier !== "B") this.#upgrading = this.#upgrade(executable, server);
     return server;
+  }
+
+  /** An interpreter that was asked for is put right, and never done without. */
+  #asked(error: unknown): unknown {
+    return error instanceof NoTierError && this.#options.python ? unavailable(error.why, error.fix) : error;
   }
 
   /** Where this environment cannot be had, another one can. */
@@ -329,11 +340,14 @@ export class LocalEnvironment implements Environment {
 }
 
 /** Throws EnvironmentUnavailableError where no tier is worth trying. */
-function refuseMachine({ platform, isRoot }: Machine): void {
-  if (platform === "darwin" && isRoot) throw unavailable(ROOT_ON_MACOS, "Start it as an ordinary user");
-  if (platform !== "linux" && platform !== "darwin") throw unavailable(NOT_HERE, FIX_ELSEWHERE);
+function refuseMachine({ platform, isRoot }: Machine, hasGuest: boolean): void {
+  if (platform === "darwin" && hasGuest) throw noTier(NO_GUEST_ON_MACOS, TIER_A_ON_MACOS.fix);
+  if (platform === "darwin" && isRoot) throw noTier(ROOT_ON_MACOS, "Start it as an ordinary user");
+  if (platform !== "linux" && platform !== "darwin") {
+    throw noTier(NOT_HERE, hasGuest ? FIX_ELSEWHERE : [FIX_ELSEWHERE, USE_DOCKER, USE_WASM].join("; or: "));
+  }
   const proc = platform === "linux" ? whyNoProc() : undefined;
-  if (proc !== undefined) throw unavailable(proc.why, proc.fix);
+  if (proc !== undefined) throw noTier(proc.why, proc.fix);
   if (pythonFolder() === undefined) throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
   const files = openFileLimit();
   if (files >= MIN_OPEN_FILES) return;

@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { EnvironmentOptions } from "../../../src/environments/environment.ts";
+import type { Machine } from "../../../src/environments/local/local.ts";
 import { PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
 import { WasmEnvironment } from "../../../src/environments/wasm/wasm.ts";
 import type { Capabilities } from "../../../src/protocol/capabilities.ts";
@@ -11,7 +12,7 @@ import { dataPath } from "../../../src/util/data-folder.ts";
 import { PLAIN } from "../../contracts/environment.ts";
 import { PYTHON } from "../../open.ts";
 
-const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
+export const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
 export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs test";
 /** The package as npm downloads it. */
 export const PACKAGE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}.tgz`);
@@ -57,14 +58,8 @@ export async function useWasm(): Promise<string | undefined> {
   return undefined;
 }
 
-export function openWasm(options: Partial<EnvironmentOptions> = {}): WasmEnvironment {
+export function openWasm(options: Partial<EnvironmentOptions> = {}, machine?: Machine): WasmEnvironment {
   installWasm();
-  return new WasmEnvironment({
-    python: PYTHON,
-    preload: [],
-    poolSize: 0,
-    poolOptions: PLAIN,
-    onLessMemory: () => {},
-    ...options,
-  });
+  const usual = { python: PYTHON, preload: [], poolSize: 0, poolOptions: PLAIN, onLessMemory: () => {} };
+  return new WasmEnvironment({ ...usual, ...options }, machine);
 }

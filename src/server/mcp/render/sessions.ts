@@ -13,6 +13,7 @@ import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
 import { shorten } from "../../../util/text/shorten.ts";
 import { joinParts } from "./format.ts";
+import { seatBeltWarning } from "../../../views/seat-belt.ts";
 
 const MAX_NAMES = 12;
 const MAX_NAME = 40;
@@ -79,10 +80,11 @@ function describeEnvironments(usual: EnvironmentReport, sessions: readonly Sessi
   return [`Environment: ${describeEnvironment(usual)}`, ...lines].join("\n");
 }
 
-function describeEnvironment({ name, tier, capabilities, notStopped }: EnvironmentReport): string {
+function describeEnvironment(report: EnvironmentReport): string {
+  const { name, tier, capabilities } = report;
+  const warning = seatBeltWarning(report);
   const where = tier === null ? name : `${name}, sandbox tier ${tier}`;
-  const warning = tier === "seat-belt" ? ` ${notStopped[0] ?? ""}` : "";
-  return `${where}: ${describeCapabilities(capabilities)}.${warning}`;
+  return `${where}: ${describeCapabilities(capabilities)}${warning === undefined ? "" : `; ${warning}`}.`;
 }
 
 export function describeDestroyed(info: SessionInfo): ToolResult<SessionFacts> {
