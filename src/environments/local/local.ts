@@ -83,6 +83,8 @@ export interface Machine {
   readonly platform: string;
   readonly isRoot: boolean;
   readonly sandboxExec?: readonly string[];
+  /** How many files this process may have open. Default: what the kernel says. */
+  readonly openFiles?: () => number;
 }
 
 export function thisMachine(): Machine {
@@ -340,7 +342,7 @@ export class LocalEnvironment implements Environment {
 }
 
 /** Throws EnvironmentUnavailableError where no tier is worth trying. */
-function refuseMachine({ platform, isRoot }: Machine, hasGuest: boolean): void {
+function refuseMachine({ platform, isRoot, openFiles = openFileLimit }: Machine, hasGuest: boolean): void {
   if (platform === "darwin" && hasGuest) throw noTier(NO_GUEST_ON_MACOS, TIER_A_ON_MACOS.fix);
   if (platform === "darwin" && isRoot) throw noTier(ROOT_ON_MACOS, "Start it as an ordinary user");
   if (platform !== "linux" && platform !== "darwin") {
@@ -349,7 +351,7 @@ function refuseMachine({ platform, isRoot }: Machine, hasGuest: boolean): void {
   const proc = platform === "linux" ? whyNoProc() : undefined;
   if (proc !== undefined) throw noTier(proc.why, proc.fix);
   if (pythonFolder() === undefined) throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
-  const files = openFileLimit();
+  const files = openFiles();
   if (files >= MIN_OPEN_FILES) return;
   const why = `this process may have ${files} files open, and sessions need at least ${MIN_OPEN_FILES}`;
   throw unavailable(why, "Raise the limit: ulimit -n 1024");
