@@ -176,7 +176,7 @@ export interface RuntimeOptions {
   readonly environment?: string | undefined;
   /**
    * An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. Refused with the
-   * environment `docker`, whose sessions use the Python of their image; in `wasm` it only builds the walls around sessions.
+   * `docker` environment, whose sessions use the Python of their image; in `wasm` it only builds the walls around sessions.
    */
   readonly python?: string | undefined;
   /**

@@ -1,4 +1,4 @@
-// The core of sessions in the environment `wasm`: in a tier, and behind the seat belt. The rest is in sessions-wasm.test.ts.
+// The core of sessions in the `wasm` environment: in a tier, and behind the seat belt. The rest is in sessions-wasm.test.ts.
 
 import { afterAll, beforeAll, describe, vi } from "vitest";
 import { openRuntime } from "../../src/index.ts";
