@@ -62,16 +62,18 @@ function downloadPyodide() {
   const version = /PYODIDE_VERSION = "([^"]*)"/.exec(source)?.[1];
   const integrity = /"(sha512-[^"]*)"/.exec(source)?.[1];
   const folder = join(stamps, `pyodide-${version}`);
-  if (existsSync(join(folder, "pyodide.asm.wasm"))) return;
+  const archive = `${folder}.tgz`;
+  const isUnpacked = existsSync(join(folder, "pyodide.asm.wasm"));
+  if (isUnpacked && existsSync(archive)) return;
   mkdirSync(stamps, { recursive: true });
   const npm = ["pack", `pyodide@${version}`, "--ignore-scripts", "--silent", "--pack-destination", stamps];
   say(`$ npm ${npm.join(" ")}`);
   spawnSync("npm", npm, { stdio: ["ignore", "ignore", "inherit"] });
-  const archive = `${folder}.tgz`;
   if (!existsSync(archive)) return say("Pyodide could not be downloaded: tests of the wasm environment are skipped");
   const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
   if (found !== integrity)
     fail(`the package of Pyodide ${version} has the hash ${found}, and ${integrity} is expected`);
+  if (isUnpacked) return;
   const temporary = `${folder}.${process.pid}`;
   mkdirSync(temporary);
   if (spawnSync("tar", ["-xzf", archive, "-C", temporary], { stdio: "inherit" }).status !== 0) fail("tar failed");

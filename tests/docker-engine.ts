@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
+import { loadOrBuild } from "./docker-image-cache.ts";
 import type { EngineAnswer } from "./find-docker-engine.ts";
 import { remove } from "./remove.ts";
 
@@ -45,15 +46,16 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
 }
 
 /**
- * As a user does it, with the built program. From the system's Python without its packages: an image of those takes half a minute. Not from
+ * As a user does it, with the built program; a private engine gets the result from the cache the next time. From the system's Python without its packages: an image of those takes half a minute. Not from
  * /tmp, which a container covers.
  */
-async function buildImage(host: string): Promise<void> {
+async function buildImage(host: string, { isPrivate }: { readonly isPrivate: boolean }): Promise<void> {
   const folder = join(process.cwd(), "node_modules/.cache/rlm/docker-python");
   const python = join(folder, "bin/python3");
   if (!existsSync(python)) await run(PYTHON, ["-m", "venv", "--without-pip", folder]);
   const env = { ...process.env, DOCKER_HOST: host };
-  await run(process.execPath, ["dist/cli.cjs", "env", "add", "docker", "--python", python], { env });
+  const build = () => run(process.execPath, ["dist/cli.cjs", "env", "add", "docker", "--python", python], { env });
+  await (isPrivate ? loadOrBuild(host, python, build) : build());
 }
 
 class TestEngine {
@@ -74,7 +76,7 @@ class TestEngine {
   async #start(): Promise<EngineAnswer> {
     const given = process.env["RLM_TEST_DOCKER_HOST"];
     if (given) {
-      await buildImage(given);
+      await buildImage(given, { isPrivate: false });
       return { host: given };
     }
     // Ctrl-C goes to the whole group of the terminal; the engine ends after the tests, not before.
@@ -92,7 +94,7 @@ class TestEngine {
       child.once("exit", () => resolve(undefined));
     });
     if (host === undefined) return { why: (await problem).trim() };
-    await buildImage(host);
+    await buildImage(host, { isPrivate: true });
     return { host };
   }
 }

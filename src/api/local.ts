@@ -111,7 +111,10 @@ export interface CopiedFile {
 
 /** Options of a session on this machine. */
 export interface LocalSessionOptions extends SessionOptions {
-  /** An interpreter, the folder of a virtual environment, or a command name. Default: the runtime's. */
+  /**
+   * An interpreter, the folder of a virtual environment, or a command name. Default: the runtime's. Refused in `docker` and `wasm`, whose
+   * sessions use the Python of their image and of Pyodide.
+   */
   readonly python?: string | undefined;
   /** Folders of the host that are visible in it, in addition to the runtime's. */
   readonly mounts?: readonly Mount[] | undefined;
@@ -171,7 +174,10 @@ export interface Mount {
 export interface RuntimeOptions {
   /** Where sessions run unless they name another environment: `local`, `docker` or `wasm`. Default: `local`. */
   readonly environment?: string | undefined;
-  /** An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. */
+  /**
+   * An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. Refused with the
+   * environment `docker`, whose sessions use the Python of their image; in `wasm` it only builds the walls around sessions.
+   */
   readonly python?: string | undefined;
   /**
    * Modules that sessions import at no cost; missing ones are skipped. Refused where `environment` is `wasm`. Default: RLM_PRELOAD, else

@@ -60,7 +60,7 @@ const price = z.strictObject({ input: usd, output: usd, cache_read: usd.optional
 /** The `docker` environment. All but `cpus`, `memory` and `pids` count only in a trusted file. */
 const docker = z.strictObject({
   image: text.optional(),
-  cpus: z.number().positive().optional(),
+  cpus: z.number().min(0.01).optional(),
   memory: size.optional(),
   pids: count.optional(),
   network: text.optional(),

@@ -59,7 +59,12 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # memory = "2g"
 # pids = 256
 # network = "none"
+## A runtime of the engine. Default: the engine's.
+# runtime = "runc"
+## missing, always or never.
 # pull = "missing"
+## The address of the engine. Default: DOCKER_HOST, else that of the docker command.
+# host = "unix:///var/run/docker.sock"
 
 ## A folder of wheels for sessions with --env wasm. Counts only after 'rlm config trust'.
 # [wasm]

@@ -3,6 +3,7 @@
 // The default one is loaded first, so that its report and its capabilities are there at once; others are loaded when a
 // session asks for them. Sandboxes of different environments, or of different interpreters, never share a pool.
 
+import { checkSessionPython } from "../api/checks/check-local.ts";
 import type { Environment, EnvironmentOptions } from "./environment.ts";
 import { loadEnvironment, type CreateEnvironment } from "./registry.ts";
 
@@ -24,8 +25,10 @@ export class Environments {
     return new Environments(await loadEnvironment(name), options);
   }
 
-  /** Throws as `load` does. Absent: as the default one has it. */
-  async obtain(name = this.default.name, python = this.#options.python): Promise<Environment> {
+  /** Throws as `load` does, and a RangeError for an interpreter that the environment would not use. Absent: as the default one has it. */
+  async obtain(name = this.default.name, wanted?: string): Promise<Environment> {
+    checkSessionPython(name, wanted);
+    const python = wanted ?? this.#options.python;
     const key = toKey(name, python);
     const live = this.#live.get(key);
     if (live !== undefined) return live;

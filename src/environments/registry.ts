@@ -40,7 +40,7 @@ const CHECKS = {
   },
 };
 
-type CheckEnvironment = (options: InstallOptions) => Promise<string>;
+type CheckEnvironment = (options: CheckOptions) => Promise<string>;
 
 export interface InstallOptions {
   readonly docker?: DockerOptions | undefined;
@@ -51,6 +51,12 @@ export interface InstallOptions {
   /** The package: this file is used instead of downloading. */
   readonly package?: string | undefined;
   readonly onProgress?: (text: string) => void;
+}
+
+export interface CheckOptions {
+  readonly docker?: DockerOptions | undefined;
+  /** For an engine to answer. Default: 3 s. */
+  readonly limitMs?: number | undefined;
 }
 
 /** Returns what was done, for people: sentences without a full stop. */
@@ -66,7 +72,7 @@ export async function installEnvironment(
 }
 
 /** What it would use, as a sentence without a full stop. Throws EnvironmentUnavailableError: why it cannot be had, and the fix. */
-export async function checkEnvironment(name: keyof typeof CHECKS, options: InstallOptions): Promise<string> {
+export async function checkEnvironment(name: keyof typeof CHECKS, options: CheckOptions): Promise<string> {
   return (await CHECKS[name]())(options);
 }
 

@@ -5,7 +5,7 @@ import {
   checkSessionOptions as checkCommonOptions,
   checkSource,
 } from "../api/checks/check-calls.ts";
-import { checkMounts, checkRuntimeLimits } from "../api/checks/check-local.ts";
+import { checkDockerOptions, checkMounts, checkRuntimeLimits, checkRuntimePython } from "../api/checks/check-local.ts";
 import { checkCode, checkFunction, checkOptions, optionNames } from "../api/checks/check-options.ts";
 import { checkShell } from "../api/checks/check-shell.ts";
 import type { Execution, Executions } from "../api/execution.ts";
@@ -69,6 +69,8 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<LocalRuntime>
   checkOptions("openRuntime", options, RUNTIME_OPTIONS);
   checkRuntimeLimits(options.limits);
   checkMounts(options.mounts);
+  checkDockerOptions(options.docker);
+  checkRuntimePython(options.environment, options.python);
   return open(omitUndefined(options));
 }
 

@@ -135,6 +135,6 @@ describe.skipIf("why" in engine)(`docker${"why" in engine ? ` (skipped: ${engine
     const { code, stdout } = await rlm(["doctor", "--env", "docker"], { cwd: folder.path, env: { DOCKER_HOST } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(` at ${DOCKER_HOST}, image '`) });
     expect(stdout).toMatch(/^ok {4}docker {7}engine [\d.]+\S* at \S+, image '\S+' is there$/m);
-    expect(stdout).toMatch(/^ok {4}environment {2}docker: fork yes, checkpoint yes, shell yes, network none/m);
+    expect(stdout).toMatch(/^ok {4}environment {2}docker: fork yes, .*, inspectWhileRunning yes, network none/m);
   });
 });

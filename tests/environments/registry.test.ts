@@ -41,3 +41,15 @@ test("a runtime has one environment for each name and interpreter", async () => 
   expect(await environments.obtain("local", "python3")).toBe(environments.default);
   await environments.close();
 });
+
+test.each([
+  ["docker", "that of their image: choose the image, with docker.image or with [docker] image in rlm.toml"],
+  ["wasm", "that of Pyodide: leave it out"],
+])("an interpreter for a session in %s is refused; that of the runtime is for others", async (name, own) => {
+  const environments = await Environments.load("local", options);
+  await expect(environments.obtain(name, "/usr/bin/other")).rejects.toThrow(
+    `Cannot use python '/usr/bin/other' in the environment '${name}': sessions there use ${own}`,
+  );
+  expect(await environments.obtain(name)).toBe(await environments.obtain(name));
+  await environments.close();
+});

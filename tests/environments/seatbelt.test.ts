@@ -56,7 +56,7 @@ describe("a session under the supervisor", { timeout: 60_000 }, () => {
     expect({ tier, capabilities, strongerTier }).toMatchObject({
       tier: "seatbelt",
       strongerTier: { why: "macOS is not Linux" },
-      capabilities: { fork: false, checkpoint: false, shell: false },
+      capabilities: { fork: false, checkpoint: false, shell: false, processes: true, watch: false },
     });
     expect(notStopped[0]).toMatch(/never tried on macOS/);
   });

@@ -67,6 +67,27 @@ describe("a runtime", () => {
     expect(() => runtime.rlm()).toThrow(TypeError);
   });
 
+  test("refuses an interpreter for sessions in docker, at once", async () => {
+    const python = "/usr/bin/other";
+    expect(() => openRuntime({ environment: "docker", python })).toThrow(
+      "Cannot use python '/usr/bin/other' in the environment 'docker': sessions there use that of their image",
+    );
+    await expect(runtime.openSession({ environment: "docker", python })).rejects.toThrow(RangeError);
+  });
+
+  test.each([
+    [{ runtme: "runsc" }, /'runtme'.*'runtime'/],
+    [{ cpus: 0 }, "Cannot use 0 as docker.cpus: it must be a number of at least 0.01"],
+    [{ cpus: Number.NaN }, "Cannot use NaN as docker.cpus"],
+    [{ memoryBytes: -1 }, "Cannot use -1 as docker.memoryBytes: it must be a whole number of at least 1"],
+    [{ memoryBytes: "1g" }, "Cannot use '1g' as docker.memoryBytes"],
+    [{ pids: 0.5 }, "Cannot use 0.5 as docker.pids"],
+    [{ pull: "newer" }, "Cannot use 'newer' as docker.pull: it must be 'missing', 'always' or 'never'"],
+    [{ image: 3 }, "Cannot use 3 as docker.image: it must be a string"],
+  ])("refuses docker: %o, at once", (docker, message) => {
+    expect(() => openRuntime({ docker } as never)).toThrow(message);
+  });
+
   test("refuses parts of options that do not exist, at once", () => {
     expect(() => openRuntime({ limits: { memoryByte: 2 ** 30 } } as never)).toThrow(/'memoryByte'.*'memoryBytes'/);
     const mount = { path: folder, mode: "ro" };

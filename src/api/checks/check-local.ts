@@ -2,7 +2,8 @@
 
 import type { ModelPrice } from "../../backends/backend.ts";
 import type { TokenPrice } from "../../protocol/usage.ts";
-import type { DispatchOptions, Limits, LocalRLMOptions, Mount } from "../local.ts";
+import type { DispatchOptions, DockerOptions, Limits, LocalRLMOptions, Mount } from "../local.ts";
+import { checkCount } from "../../util/check-number.ts";
 import { checkOptions, optionNames } from "./check-options.ts";
 
 const LIMITS = optionNames<Limits>({
@@ -56,6 +57,52 @@ export function checkMounts(mounts: unknown): void {
       if (value !== undefined && typeof value !== "boolean")
         throw new TypeError(`Cannot mount '${path}': ${name} must be a boolean`);
   }
+}
+
+const DOCKER = optionNames<DockerOptions>({
+  image: true,
+  cpus: true,
+  memoryBytes: true,
+  pids: true,
+  network: true,
+  runtime: true,
+  pull: true,
+  host: true,
+});
+const PULL: readonly unknown[] = [undefined, "missing", "always", "never"];
+/** Engines accept no less. */
+const LEAST_CPUS = 0.01;
+
+/** A misspelt `runtime` or `pids` must not be ignored. What only the engine knows, it says itself. */
+export function checkDockerOptions(docker: DockerOptions | undefined): void {
+  checkOptions("openRuntime docker", docker, DOCKER);
+  const { image, network, runtime, host, cpus, memoryBytes, pids, pull } = docker ?? {};
+  for (const [name, value] of Object.entries({ image, network, runtime, host }))
+    if (value !== undefined && typeof value !== "string")
+      throw new TypeError(`Cannot use ${String(value)} as docker.${name}: it must be a string`);
+  if (cpus !== undefined && !(Number.isFinite(cpus) && cpus >= LEAST_CPUS))
+    throw new RangeError(`Cannot use ${String(cpus)} as docker.cpus: it must be a number of at least ${LEAST_CPUS}`);
+  checkCount("docker.memoryBytes", memoryBytes, 1);
+  checkCount("docker.pids", pids, 1);
+  if (!PULL.includes(pull))
+    throw new RangeError(`Cannot use '${String(pull)}' as docker.pull: it must be 'missing', 'always' or 'never'`);
+}
+
+const OWN_PYTHON: ReadonlyMap<string, string> = new Map([
+  ["docker", "that of their image: choose the image, with docker.image or with [docker] image in rlm.toml"],
+  ["wasm", "that of Pyodide: leave it out"],
+]);
+
+/** An interpreter that was named for a session must not be ignored. */
+export function checkSessionPython(environment: string, python: string | undefined): void {
+  const own = OWN_PYTHON.get(environment);
+  if (python === undefined || own === undefined) return;
+  throw new RangeError(`Cannot use python '${python}' in the environment '${environment}': sessions there use ${own}`);
+}
+
+/** As for a session. In `wasm` the interpreter of the runtime is in use: it builds the walls around each session. */
+export function checkRuntimePython(environment: string | undefined, python: string | undefined): void {
+  if (environment === "docker") checkSessionPython(environment, python);
 }
 
 /** In UTF-8, which has no form for half of a surrogate pair. */

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { openRuntime } from "../../runtime.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
+import { checkEnvironment } from "../../environments/registry.ts";
 import type { EnvironmentReport } from "../../environments/environment.ts";
 import { describeCapabilities } from "../../protocol/capabilities.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
@@ -20,13 +21,18 @@ const SYSCTLS = [
   "kernel/apparmor_restrict_unprivileged_userns",
 ] as const;
 
+const ENGINE_LIMIT_MS = 20_000;
+
 /** With the environment, the interpreter and the users of the configuration. */
 export async function checkSandbox(options: Configured): Promise<readonly Finding[]> {
-  const { environment: where, python: wanted, users, docker, wasm, onProgress } = options;
+  const { environment: where, python: wanted, users, wasm, onProgress } = options;
+  // A check pulls nothing: an image that is not there is a finding.
+  const docker = omitUndefined({ ...options.docker, ...(where === "docker" && { pull: "never" as const }) });
   const configured = omitUndefined({ environment: where, python: wanted, users, docker, wasm, onProgress });
   await using runtime = await openRuntime({ poolSize: 0, preload: [], ...configured });
-  const started = performance.now();
   try {
+    if (where === "docker") await checkEnvironment(where, { docker: options.docker, limitMs: ENGINE_LIMIT_MS });
+    const started = performance.now();
     const session = await runtime.openSession({ id: "doctor" });
     const openedMs = performance.now() - started;
     const result = await session.execute("1+1").result;

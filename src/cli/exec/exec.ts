@@ -38,12 +38,12 @@ export interface ExecArguments extends SessionArguments {
 }
 
 export async function exec(args: readonly string[], options: ExecArguments): Promise<number> {
+  const config = readConfig({ path: options.config, isDotEnvOptional: true });
   if (options.allowNet !== undefined) {
-    throw new UsageError("--allow-net is not available in this version: sessions have no network");
+    throw new UsageError(`--allow-net is not available in this version: ${describeNetwork(options, config)}`);
   }
   const source = await readSource(options.c, args);
   const output = new StandardOutput();
-  const config = readConfig({ path: options.config, isDotEnvOptional: true });
   const runtimeOptions = toOptions(options, config);
   const { mounts = [] } = runtimeOptions;
   const cwd = options.cwd === undefined ? undefined : toSessionPath(options.cwd, mounts);
@@ -98,6 +98,12 @@ async function waitForReader({ status }: ExecutionResult, output: StandardOutput
 async function saveState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
   if (state !== "lost") await saveToFile(session, file);
   else if (file !== undefined) printError(`the state was lost, so '${file}' is as it was`);
+}
+
+function describeNetwork({ env: environment }: ExecArguments, { rlm, docker }: Config): string {
+  const { network = "none" } = docker;
+  if ((environment ?? rlm.environment) !== "docker" || network === "none") return "sessions have no network";
+  return `sessions in docker have the network '${network}' of [docker] network, without a filter`;
 }
 
 function toOptions(options: ExecArguments, config: Config): RuntimeOptions {

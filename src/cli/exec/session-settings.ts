@@ -1,5 +1,6 @@
 // Merges flags and the configuration into the settings of sessions that a command opens in its own process. Flags win.
 
+import { checkRuntimePython } from "../../api/checks/check-local.ts";
 import type { Config } from "../../config/config.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
@@ -42,6 +43,8 @@ type ConfiguredOptions = Pick<
 export function toRuntimeOptions(flags: RuntimeArguments, config?: Config): ConfiguredOptions {
   const { mounts, python: configured, preload, users } = config?.sessions ?? {};
   const { env: environment = config?.rlm.environment, mount = mounts, python = configured } = flags;
+  // That of the configuration is for sessions in `local`, which clients of a server may ask for.
+  asUsageError(() => checkRuntimePython(environment, flags.python));
   return {
     limits: { ...config?.limits, ...omitUndefined({ memoryBytes: flags.memory }) },
     ...omitUndefined({

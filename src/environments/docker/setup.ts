@@ -2,7 +2,7 @@
 
 import type { DockerOptions } from "../../api/local.ts";
 import { waitFor } from "../../util/async/wait-for.ts";
-import type { InstallOptions } from "../registry.ts";
+import type { CheckOptions, InstallOptions } from "../registry.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 import { explain, noEngine, unavailable } from "./engine/errors.ts";
@@ -30,12 +30,12 @@ export async function addDocker({
 }
 
 /** The engine and the image that sessions would use, as a sentence without a full stop. Throws EnvironmentUnavailableError. */
-export async function checkDocker({ docker = {} }: InstallOptions): Promise<string> {
+export async function checkDocker({ docker = {}, limitMs = LOOK_LIMIT_MS }: CheckOptions): Promise<string> {
   const engine = new Engine(findAddress(docker.host));
   try {
     const looking = look(engine, docker);
-    if (await waitFor(looking, LOOK_LIMIT_MS)) return await looking;
-    throw noEngine(`the Docker engine at ${engine.address.text} does not answer in ${LOOK_LIMIT_MS / 1000} seconds`);
+    if (await waitFor(looking, limitMs)) return await looking;
+    throw noEngine(`the Docker engine at ${engine.address.text} does not answer in ${limitMs / 1000} seconds`);
   } catch (error) {
     throw explain(error, docker);
   } finally {

@@ -65,33 +65,44 @@ export async function prepareImage(engine: Engine, options: BuildOptions): Promi
   return { ...built, name, variables };
 }
 
-async function requireImage(
-  engine: Engine,
-  { docker, onProgress, signal }: BuildOptions,
-): Promise<{ readonly name: string; readonly id: string }> {
+interface BaseImage {
+  readonly name: string;
+  readonly id: string;
+}
+
+/** Where no image is chosen, the one that `rlm env add docker` has built serves in place of a default that is missing or cannot be pulled. */
+async function requireImage(engine: Engine, { docker, onProgress, signal }: BuildOptions): Promise<BaseImage> {
   const { image: wanted, pull = "missing" } = docker;
   const name = wanted ?? DEFAULT_IMAGE;
   const found = await findImage(engine, name, signal);
   if (found !== undefined && pull !== "always") return { name, id: found.id };
-  const systemImage = wanted === undefined ? await findSystemImage(engine, signal) : undefined;
-  if (systemImage !== undefined) return systemImage;
+  const substitute = wanted === undefined ? await findSystemImage(engine, signal) : undefined;
+  if (substitute !== undefined && pull !== "always") return substitute;
   if (pull === "never") {
-    throw unavailable(`the engine has no image '${name}', and [docker] pull is never`, addImage(name));
+    throw unavailable(`the engine has no image '${name}', and [docker] pull is never`, addImage(docker));
   }
   try {
     await pullImage(engine, name, { onProgress, signal });
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    throw unavailable(`image '${name}' cannot be pulled: ${error.message}`, addImage(name), { cause: error });
+    if (substitute !== undefined) {
+      onProgress(`Cannot pull ${name}: sessions use ${substitute.name}`);
+      return substitute;
+    }
+    const fix =
+      found === undefined ? addImage(docker) : `To use the one that the engine has, set [docker] pull to missing`;
+    throw unavailable(`image '${name}' cannot be pulled: ${error.message}`, fix, { cause: error });
   }
   const pulled = await findImage(engine, name, signal);
   if (pulled === undefined)
-    throw unavailable(`the engine does not list image '${name}' after pulling it`, addImage(name));
+    throw unavailable(`the engine does not list image '${name}' after pulling it`, addImage(docker));
   return { name, id: pulled.id };
 }
 
-function addImage(name: string): string {
-  return `Pull it with 'docker pull ${name}', or build one from this machine's Python with 'rlm env add docker'`;
+function addImage({ image }: DockerOptions): string {
+  return image === undefined
+    ? `Pull it with 'docker pull ${DEFAULT_IMAGE}', or build one from this machine's Python with 'rlm env add docker'`
+    : `Pull it with 'docker pull ${image}', or set [docker] image to one that the engine has: 'rlm env add docker' adds one`;
 }
 
 const listed = z.object({
@@ -101,10 +112,7 @@ const listed = z.object({
 });
 
 /** The newest that `rlm env add docker` has built. */
-export async function findSystemImage(
-  engine: Engine,
-  signal?: AbortSignal,
-): Promise<{ readonly name: string; readonly id: string } | undefined> {
+export async function findSystemImage(engine: Engine, signal?: AbortSignal): Promise<BaseImage | undefined> {
   const filters = JSON.stringify({ reference: [SYSTEM_IMAGE] });
   const found = await engine.call("GET", "/images/json", { query: { filters }, signal });
   if (!Array.isArray(found)) throw new EngineError(500, "the engine's image list is not an array");
@@ -113,9 +121,9 @@ export async function findSystemImage(
   return newest === undefined ? undefined : { name: newest.RepoTags?.[0] ?? SYSTEM_IMAGE, id: newest.Id };
 }
 
-/** Ends with 3 for a Python that is too old. */
+/** Ends with 3 for a Python that is too old, also for Python 2. */
 const CHECK = `import sys
-print("python", "%d.%d.%d" % sys.version_info[:3])
+print("python %d.%d.%d" % tuple(sys.version_info[:3]))
 if sys.version_info < (3, 9): sys.exit(3)
 import json, compileall
 if not compileall.compile_dir("${CODE_FOLDER}", quiet=2): sys.exit(4)

@@ -49,13 +49,23 @@ const CAPABILITIES: Capabilities = {
   fork: true,
   checkpoint: true,
   shell: true,
+  processes: true,
+  threads: true,
+  watch: true,
+  inspectWhileRunning: true,
   network: "none",
   packages: "none",
   languages: ["python"],
 };
 
-/** On macOS: nothing is copied by fork there, and commands are run from Python. */
-const DARWIN_CAPABILITIES: Capabilities = { ...CAPABILITIES, fork: false, checkpoint: false, shell: false };
+/** On macOS: nothing is copied by fork there, commands are run from Python, and there is no inotify. */
+const DARWIN_CAPABILITIES: Capabilities = {
+  ...CAPABILITIES,
+  fork: false,
+  checkpoint: false,
+  shell: false,
+  watch: false,
+};
 
 const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
 const USE_WASM = "Use Python in WebAssembly (rlm env add wasm, then --env wasm)";
@@ -73,6 +83,8 @@ export interface Machine {
   readonly platform: string;
   readonly isRoot: boolean;
   readonly sandboxExec?: readonly string[];
+  /** How many files this process may have open. Default: what the kernel says. */
+  readonly openFiles?: () => number;
 }
 
 export function thisMachine(): Machine {
@@ -141,12 +153,16 @@ export class LocalEnvironment implements Environment {
     }, REFILL_DELAY_MS).unref();
   }
 
+  get tier(): Tier | null {
+    return this.#provenTier ?? null;
+  }
+
   report(): EnvironmentReport {
     const hello = this.#current?.hello;
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: this.#provenTier ?? null,
+      tier: this.tier,
       notStopped:
         this.#provenTier === undefined
           ? []
@@ -327,7 +343,7 @@ export class LocalEnvironment implements Environment {
 }
 
 /** Throws EnvironmentUnavailableError where no tier is worth trying. */
-function refuseMachine({ platform, isRoot }: Machine, hasGuest: boolean): void {
+function refuseMachine({ platform, isRoot, openFiles = openFileLimit }: Machine, hasGuest: boolean): void {
   if (platform === "darwin" && hasGuest) throw noTier(NO_GUEST_ON_MACOS, TIER_A_ON_MACOS.fix);
   if (platform === "darwin" && isRoot) throw noTier(ROOT_ON_MACOS, "Start it as an ordinary user");
   if (platform !== "linux" && platform !== "darwin") {
@@ -336,7 +352,7 @@ function refuseMachine({ platform, isRoot }: Machine, hasGuest: boolean): void {
   const proc = platform === "linux" ? whyNoProc() : undefined;
   if (proc !== undefined) throw noTier(proc.why, proc.fix);
   if (pythonFolder() === undefined) throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
-  const files = openFileLimit();
+  const files = openFiles();
   if (files >= MIN_OPEN_FILES) return;
   const why = `this process may have ${files} files open, and sessions need at least ${MIN_OPEN_FILES}`;
   throw unavailable(why, "Raise the limit: ulimit -n 1024");

@@ -25,14 +25,18 @@ const CAPABILITIES: Capabilities = {
   fork: false,
   checkpoint: false,
   shell: false,
+  processes: false,
+  threads: false,
+  watch: true,
+  inspectWhileRunning: false,
   network: "none",
   packages: "wheels",
   languages: ["python"],
 };
+const WITHOUT_WATCH: Capabilities = { ...CAPABILITIES, watch: false };
 
 export class WasmEnvironment implements Environment {
   readonly name = "wasm";
-  readonly capabilities = CAPABILITIES;
   readonly #options: EnvironmentOptions;
   readonly #machine: Machine;
   #inner: Promise<Environment> | undefined;
@@ -42,6 +46,16 @@ export class WasmEnvironment implements Environment {
   constructor(options: EnvironmentOptions, machine: Machine = thisMachine()) {
     this.#options = options;
     this.#machine = machine;
+  }
+
+  /** Files are watched by the fork server of a tier on Linux. */
+  get capabilities(): Capabilities {
+    const isExpected = process.platform === "linux" && requestedTier() !== SEAT_BELT;
+    return (this.#live?.capabilities.watch ?? isExpected) ? CAPABILITIES : WITHOUT_WATCH;
+  }
+
+  get tier(): string | null {
+    return this.#live?.tier ?? null;
   }
 
   async warm(): Promise<void> {
@@ -86,9 +100,9 @@ export class WasmEnvironment implements Environment {
     const { wasm, onProgress = () => {}, poolOptions } = this.#options;
     const guest = await prepareGuest(onProgress, wasm?.wheels ?? null);
     const options = { ...this.#options, preload: [], poolOptions: this.#withWheels(poolOptions) };
-    const requested = process.env["RLM_SANDBOX_TIER"] || undefined;
+    const requested = requestedTier();
     const stronger = requested === SEAT_BELT ? FORCED : await this.#startLocal(options, guest, requested !== undefined);
-    this.#live ??= new SeatBelt(options, guest, this.capabilities, stronger ?? FORCED);
+    this.#live ??= new SeatBelt(options, guest, WITHOUT_WATCH, stronger ?? FORCED);
     return this.#live;
   }
 
@@ -136,6 +150,10 @@ export class WasmEnvironment implements Environment {
       throw unavailable(error.why, error.fix);
     }
   }
+}
+
+function requestedTier(): string | undefined {
+  return process.env["RLM_SANDBOX_TIER"] || undefined;
 }
 
 const FORCED: StrongerTier = { why: "RLM_SANDBOX_TIER asks for the seat belt", fix: "Unset RLM_SANDBOX_TIER" };

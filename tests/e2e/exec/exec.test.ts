@@ -60,6 +60,12 @@ describe("exit codes", () => {
     ["a wrong size", ["exec", "--memory", "much", "-c", "1"], /It must be a size/],
     ["a refused mount", ["exec", "--mount", "/nowhere", "-c", "1"], "rlm: cannot mount '/nowhere': it does not exist"],
     [
+      "an interpreter for docker",
+      ["exec", "--env", "docker", "--python", "/x", "-c", "1"],
+      "rlm: cannot use python '/x' in the environment 'docker': sessions there use that of their image: choose the image, " +
+        "with docker.image or with [docker] image in rlm.toml",
+    ],
+    [
       "network",
       ["exec", "--allow-net", "x", "-c", "1"],
       "rlm: --allow-net is not available in this version: sessions have no network",
@@ -68,6 +74,18 @@ describe("exit codes", () => {
     const { code, stdout, stderr } = await rlm(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([typeof line === "string" ? line : expect.stringMatching(line)]);
+  });
+
+  test("--allow-net names the network that sessions in docker have anyway", async () => {
+    using own = new Folder({ "own.toml": '[docker]\nnetwork = "web"\n' });
+    const args = ["exec", "--config", own.at("own.toml"), "--env", "docker", "--allow-net", "x", "-c", "1"];
+    const { code, stderr } = await rlm(args);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        "rlm: --allow-net is not available in this version: sessions in docker have the network 'web' of [docker] network, " +
+        "without a filter\n",
+    });
   });
 
   test("an unknown option of exec says where options of the program go", async () => {

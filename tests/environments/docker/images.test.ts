@@ -3,12 +3,13 @@
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RuntimeOptions } from "../../../src/api/local.ts";
 import { findAddress } from "../../../src/environments/docker/engine/address.ts";
 import { Engine } from "../../../src/environments/docker/engine/engine.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../../src/environments/docker/image/tar.ts";
-import { findImage } from "../../../src/environments/docker/images.ts";
+import { findImage, Images } from "../../../src/environments/docker/images.ts";
 import { findSystemImage } from "../../../src/environments/docker/worker-image.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { remove } from "../../remove.ts";
@@ -99,6 +100,31 @@ describe.skipIf(unavailable !== undefined)("images of sessions", () => {
     expect(await failure).toMatchObject({ why: "the runtime is closed" });
     expect(await containers()).toEqual([]);
     expect(readdirSync(temp)).toEqual([]);
+  });
+
+  test("whose Python is too old are refused, with the version", async () => {
+    const image = await makeImage("import sys; sys.version_info = (3, 8, 18, 'final', 0)");
+    await using runtime = await open({ docker: { image } });
+    await expect(runtime.openSession()).rejects.toMatchObject({
+      environment: "docker",
+      why: `image '${image}' has Python 3.8.18, and sessions need 3.9 or newer`,
+      fix: "Choose a newer image, such as python:3.11-slim",
+    });
+    expect(await containers()).toEqual([]);
+  });
+
+  test("without Python are refused", async () => {
+    const archive = Readable.from([tarHeader({ path: "empty", kind: "folder", mode: 0o755, mtime: 0 }), tarEnd()]);
+    const repository = `rlm-test/empty-${process.pid}`;
+    await new Images(engine).importImage(archive, { repository, tag: "1", changes: [] });
+    onTestFinished(async () => void (await engine.call("DELETE", `/images/${repository}:1`)));
+    await using runtime = await open({ docker: { image: `${repository}:1` } });
+    await expect(runtime.openSession()).rejects.toMatchObject({
+      environment: "docker",
+      why: `image '${repository}:1' has no python3`,
+      fix: "Choose an image with Python 3.9 or newer, such as python:3.11-slim",
+    });
+    expect(await containers()).toEqual([]);
   });
 
   test("may have a volume where programs are usually added", async () => {

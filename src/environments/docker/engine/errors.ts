@@ -1,6 +1,8 @@
 // Why the engine cannot be used, as user-facing errors.
 
+import type { DockerOptions } from "../../../api/local.ts";
 import { EnvironmentUnavailableError } from "../../../errors.ts";
+import { formatSize } from "../../../util/text/format.ts";
 
 const START_ONE =
   "Start Docker, or name its address in DOCKER_HOST or [docker] host in rlm.toml, or use --env local or --env wasm";
@@ -63,37 +65,49 @@ export function isMountsUnsupported(error: unknown): error is EnvironmentUnavail
   return error instanceof EnvironmentUnavailableError && error.why === MOUNTS_UNSUPPORTED;
 }
 
-/** A user-facing error for a refusal of the engine. Other errors are returned as they are. */
-export function explain(
-  error: unknown,
-  { runtime, network }: { readonly runtime?: string | undefined; readonly network?: string | undefined },
-): unknown {
+/** A user-facing error for a refusal of the engine: it names the setting that the engine refuses. Other errors are returned as they are. */
+export function explain(error: unknown, docker: DockerOptions): unknown {
   if (!(error instanceof EngineError)) return error;
   const { message } = error;
+  const [why, fix] = explainRefusal(message, docker);
+  return unavailable(`${why}: ${message}`, fix, { cause: error });
+}
+
+/** Why, and what to do next. */
+function explainRefusal(
+  message: string,
+  { runtime, network, cpus, memoryBytes, pids }: DockerOptions,
+): readonly [string, string] {
   if (runtime !== undefined && /runtime/i.test(message)) {
-    return unavailable(
-      `the engine cannot use the runtime '${runtime}': ${message}`,
+    return [
+      `the engine cannot use the runtime '${runtime}'`,
       "Install it and add it to the engine (dockerd --add-runtime), or leave out [docker] runtime",
-      { cause: error },
-    );
+    ];
   }
-  if (network !== undefined && /network/i.test(message)) {
-    return unavailable(
-      `the engine cannot use the network '${network}': ${message}`,
-      `Make it: docker network create ${network}`,
-      {
-        cause: error,
-      },
-    );
+  if (network !== undefined && /network/i.test(message))
+    return [
+      `the engine cannot use the network '${network}'`,
+      `Make it: docker network create ${network}; or leave out [docker] network`,
+    ];
+  if (cpus !== undefined && /\bcpus?\b/i.test(message)) {
+    return [
+      `the engine cannot give a session ${cpus} processors`,
+      "Set [docker] cpus to a number in the range that the engine names, or leave it out",
+    ];
   }
+  if (memoryBytes !== undefined && /memory/i.test(message)) {
+    return [
+      `the engine cannot limit a session to ${formatSize(memoryBytes)} of memory`,
+      'Set [docker] memory to a size such as "1g", or leave it out',
+    ];
+  }
+  if (pids !== undefined && /\bpids?/i.test(message))
+    return [`the engine cannot limit a session to ${pids} processes`, "Change [docker] pids, or leave it out"];
   if (message.includes("invalid mount option")) {
-    return unavailable(
-      `the engine does not support the tmpfs options uid, gid and nr_inodes: ${message}`,
+    return [
+      "the engine does not support the tmpfs options uid, gid and nr_inodes",
       "Use Docker instead of Podman, or use --env local",
-      { cause: error },
-    );
+    ];
   }
-  return unavailable(`the Docker engine rejected the request: ${message}`, "Check 'docker info' and the dockerd log", {
-    cause: error,
-  });
+  return ["the Docker engine rejected the request", "Check 'docker info' and the dockerd log"];
 }

@@ -2,6 +2,7 @@
 // this machine, by the container's attached streams elsewhere. Which of them works is found out by trying, once for each engine.
 
 import * as z from "zod";
+import type { DockerOptions } from "../../../api/local.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import { ForkServer, type ServerLink } from "../../local/fork-server.ts";
@@ -69,7 +70,8 @@ export class Launcher {
     if (transport === "socket") {
       const socketFolder = await openSocketFolder();
       return this.#launch(spec, socketFolder).catch((error: unknown) => {
-        if (error instanceof SocketUnavailable && this.#transport !== undefined) throw failed(error.message);
+        if (error instanceof SocketUnavailable && this.#transport !== undefined)
+          throw startFailure(spec.docker, error.message);
         throw error;
       });
     }
@@ -81,6 +83,7 @@ export class Launcher {
 
   async #launch(spec: Launch, socketFolder: SocketFolder | undefined): Promise<Launched> {
     const engine = this.#engine;
+    const failed = (why: string): Error => startFailure(spec.docker, why);
     const waiting = new AbortController();
     let id: string | undefined;
     const remove = once(async () => {
@@ -102,7 +105,9 @@ export class Launcher {
         },
       );
       const connect =
-        socketFolder === undefined ? await this.#attach(id, waiting.signal) : this.#connectBySocket(socketFolder);
+        socketFolder === undefined
+          ? await this.#attach(id, waiting.signal)
+          : this.#connectBySocket(socketFolder, failed);
       const ended = whenEnded(engine, id, waiting.signal);
       await startContainer(engine, id, this.#stop);
       const link = await connect(ended, kill);
@@ -124,7 +129,7 @@ export class Launcher {
     return (ended, kill) => Promise.resolve(attachedLink(socket, ended.then(describe), kill));
   }
 
-  #connectBySocket(socketFolder: SocketFolder): Connect {
+  #connectBySocket(socketFolder: SocketFolder, failed: (why: string) => Error): Connect {
     return async (ended, kill) => {
       const early = ended.then((code): never => {
         if (code === CANNOT_CONNECT) throw new SocketUnavailable("it cannot connect to the host");
@@ -139,10 +144,13 @@ export class Launcher {
   }
 }
 
-function failed(why: string): Error {
+/** Names the settings that may be the reason. */
+function startFailure({ memoryBytes, pids }: DockerOptions, why: string): Error {
+  const limits = [...(memoryBytes === undefined ? [] : ["memory"]), ...(pids === undefined ? [] : ["pids"])];
+  const raise = limits.length === 0 ? "" : `Raise or leave out [docker] ${limits.join(" and ")}. `;
   return unavailable(
     `the fork server in the container did not start: ${why}`,
-    "Try another image, such as python:3.11-slim. If [docker] runtime is set, remove it: sessions need Landlock, which runsc lacks",
+    `${raise}Try another image, such as python:3.11-slim. If [docker] runtime is set, remove it: sessions need Landlock, which runsc lacks`,
   );
 }
 

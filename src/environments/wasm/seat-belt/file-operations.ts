@@ -12,8 +12,6 @@ import { openFolder, openInner, OutsideFolder, type InnerPath } from "./inner-pa
 
 const PIECE_BYTES = 64 * 1024;
 const MAX_ENTRIES = 10_000;
-/** Of the one operation that is missing: watch. */
-const INSTEAD = ". List the folder again, and compare sizes and modification times";
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "not-found",
   EEXIST: "exists",
@@ -50,7 +48,7 @@ export async function handleRequest(
   try {
     const op = toText(request["do"]);
     const operation = OPERATIONS[op];
-    if (operation === undefined) throw new Failure("denied", `the seat-belt tier does not support '${op}'${INSTEAD}`);
+    if (operation === undefined) throw new Failure("denied", `the seat-belt tier does not support '${op}'`);
     const paths: InnerPath[] = [];
     const find = (name: "path" | "to", options = {}): InnerPath => {
       const found = openInner(folder, toText(request[name]), options);

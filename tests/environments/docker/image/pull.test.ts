@@ -8,6 +8,8 @@ import { Engine } from "../../../../src/environments/docker/engine/engine.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../../../src/environments/docker/image/tar.ts";
 import { Images, pullImage } from "../../../../src/environments/docker/images.ts";
 import { installDocker } from "../../../../src/environments/docker/install.ts";
+import { findSystemImage } from "../../../../src/environments/docker/worker-image.ts";
+import { openRuntime } from "../../../../src/index.ts";
 import { createSystemImage } from "../../../../src/environments/docker/system-image.ts";
 import { findDockerEngine } from "../../../find-docker-engine.ts";
 import { TestRegistry, hasRegistry } from "./registry.ts";
@@ -102,6 +104,60 @@ describe.skipIf(reason !== "")(`from a registry on loopback${reason && ` (skippe
     registry.inLayer = () => controller.abort(new Error("enough"));
     const pulled = pullImage(engine, small, { onProgress: () => undefined, signal: controller.signal });
     await expect(pulled).rejects.toThrow("enough");
+  });
+
+  describe("when a session is opened", { tags: "stress" }, () => {
+    let image: string;
+
+    beforeAll(async () => {
+      image = `${registry.address}/sessions:1`;
+      const base = await findSystemImage(engine);
+      const query = { repo: `${registry.address}/sessions`, tag: "1" };
+      await engine.call("POST", `/images/${base?.name}/tag`, { query });
+      await push(image);
+      return async () => {
+        await engine.call("DELETE", `/images/${image}`).catch(() => undefined);
+      };
+    });
+
+    const open = async (when: "always" | "missing" | "never", progress: string[] = []) => {
+      const docker = { host: engine.address.text, image, pull: when };
+      const onProgress = (text: string): void => void progress.push(text);
+      await using runtime = await openRuntime({ environment: "docker", preload: [], poolSize: 0, docker, onProgress });
+      await using session = await runtime.openSession();
+      return (await session.execute("print(6*7)")).stdout;
+    };
+    const isAsked = (): boolean => registry.requests.some((path) => path.includes("/manifests/"));
+
+    test("an image is pulled if it is missing, then only with 'always', and never with 'never'", async () => {
+      const refused = await open("never").catch((error: unknown) => error);
+      expect(refused).toMatchObject({ why: `the engine has no image '${image}', and [docker] pull is never` });
+      expect(isAsked()).toBe(false);
+
+      const progress: string[] = [];
+      expect(await open("missing", progress)).toBe("42\n");
+      expect(isAsked()).toBe(true);
+      expect(progress[0]).toBe(`Pulling ${image}`);
+
+      registry.requests.length = 0;
+      for (const when of ["missing", "never"] as const) expect(await open(when)).toBe("42\n");
+      expect(isAsked()).toBe(false);
+      expect(await open("always")).toBe("42\n");
+      expect(isAsked()).toBe(true);
+    });
+
+    test("a registry that refuses is named, also where the engine has an older image", async () => {
+      await pull(image);
+      registry.interfere = (_, response) => {
+        response.writeHead(500).end();
+        return true;
+      };
+      expect(await open("always").catch((error: unknown) => error)).toMatchObject({
+        why: expect.stringContaining(`image '${image}' cannot be pulled: `),
+        fix: "To use the one that the engine has, set [docker] pull to missing",
+      });
+      expect(await open("missing")).toBe("42\n");
+    });
   });
 
   test("installs an image that can be pulled", { tags: "stress" }, async () => {

@@ -13,7 +13,10 @@ import { remove } from "../../../remove.ts";
 
 const HALF = 500_000;
 
+/** With RLM_REQUIRE_DOCKER=1 the import throws if there is none. */
 export const hasRegistry = spawnSync("docker-registry", ["--version"]).status === 0;
+if (!hasRegistry && process.env["RLM_REQUIRE_DOCKER"] === "1")
+  throw new Error("RLM_REQUIRE_DOCKER is set, and docker-registry is not installed: apt-get install docker-registry");
 
 /** What the proxy does with a request instead of passing it on. Undefined: it passes it on. */
 export type Interference = (request: IncomingMessage, response: ServerResponse) => true | undefined;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EnvironmentOptions } from "../../../../src/environments/environment.ts";
+import { thisMachine } from "../../../../src/environments/local/local.ts";
 import {
   explainAll,
   explainFailure,
@@ -13,19 +14,16 @@ import {
   notStarted,
 } from "../../../../src/environments/local/tier.ts";
 import type { EnvironmentUnavailableError } from "../../../../src/errors.ts";
-import * as limits from "../../../../src/util/system/open-file-limit.ts";
 import { converse, PLAIN } from "../../../contracts/environment.ts";
 import { PYTHON } from "../../../open.ts";
-import { hasPyodide, openWasm } from "../open-wasm.ts";
+import { hasPyodide, openWasm, SEAT_BELT_CAPABILITIES, WASM_CAPABILITIES } from "../open-wasm.ts";
 
-vi.mock(import("../../../../src/util/system/open-file-limit.ts"), { spy: true });
 const empty = mkdtempSync(join(tmpdir(), "rlm-test-"));
 const isRoot = process.getuid?.() === 0;
 
 beforeEach(() => vi.stubEnv("RLM_SANDBOX_TIER", ""));
 afterEach(() => {
   vi.unstubAllEnvs();
-  vi.restoreAllMocks();
 });
 afterAll(() => rmSync(empty, { recursive: true }));
 
@@ -33,10 +31,15 @@ describe.skipIf(!hasPyodide)("wasm", () => {
   test("without any Python it is the seat belt", async () => {
     vi.stubEnv("PATH", empty);
     await using environment = openWasm({ python: undefined });
-    expect(environment.report()).toMatchObject({ tier: null, expectedTier: "seat-belt" });
+    expect(environment.report()).toMatchObject({
+      tier: null,
+      expectedTier: "seat-belt",
+      capabilities: WASM_CAPABILITIES, // it is not known yet
+    });
     await (await environment.openSandbox(PLAIN)).close();
     expect(environment.report()).toMatchObject({
       tier: "seat-belt",
+      capabilities: SEAT_BELT_CAPABILITIES,
       strongerTier: { why: expect.stringContaining("no such program on the PATH") },
     });
   });
@@ -86,8 +89,8 @@ describe.skipIf(!hasPyodide)("wasm", () => {
   });
 
   test("too few open files are an error, and the next session is tried again", async () => {
-    vi.mocked(limits.openFileLimit).mockReturnValueOnce(64);
-    await using environment = openWasm();
+    const openFiles = vi.fn(() => 4096).mockReturnValueOnce(64);
+    await using environment = openWasm({}, { ...thisMachine(), openFiles });
     expect(environment.report().expectedTier).toBeUndefined();
     await expect(environment.openSandbox(PLAIN)).rejects.toMatchObject({
       environment: "wasm",

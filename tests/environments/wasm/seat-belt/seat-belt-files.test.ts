@@ -58,10 +58,10 @@ describe.skipIf(!hasPyodide)("files behind the seat belt", () => {
 
   test("watching is refused by name, with what to do instead", async () => {
     await expect(session.files.watch()).rejects.toMatchObject({
-      name: "FileError",
-      reason: "denied",
-      message:
-        "Cannot watch '.': the seat-belt tier does not support 'watch'. List the folder again, and compare sizes and modification times",
+      name: "CapabilityMissingError",
+      capability: "watch",
+      environment: "wasm",
+      message: expect.stringContaining("List the folder again, and compare sizes and times"),
     });
   });
 

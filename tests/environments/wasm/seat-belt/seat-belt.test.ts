@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { describeEnvironment, PLAIN } from "../../../contracts/environment.ts";
-import { hasPyodide, openWasm, WASM_CAPABILITIES } from "../open-wasm.ts";
+import { hasPyodide, openWasm, SEAT_BELT_CAPABILITIES } from "../open-wasm.ts";
 
 /** The folders of sandboxes of this process. */
 const folders = (): readonly string[] =>
@@ -28,7 +28,7 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
   });
 
   describe("its contract", { tags: "stress" }, () => {
-    describeEnvironment("wasm, seat belt", { open: () => openWasm(), capabilities: WASM_CAPABILITIES });
+    describeEnvironment("wasm, seat belt", { open: () => openWasm(), capabilities: SEAT_BELT_CAPABILITIES });
   });
 
   test("the report says that it is a seat belt, not a wall, and how to get a stronger tier", async () => {
