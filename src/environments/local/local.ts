@@ -106,7 +106,7 @@ export class LocalEnvironment implements Environment {
   #server: Promise<ForkServer> | undefined;
   #upgrading: Promise<void> | undefined;
   #current: ForkServer | undefined;
-  #filling = false;
+  #filling: Promise<void> | undefined;
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
   #provenTier: Tier | undefined;
@@ -210,18 +210,19 @@ export class LocalEnvironment implements Environment {
     return sandbox;
   }
 
-  async #fill(): Promise<void> {
-    if (this.#filling) return;
-    this.#filling = true;
-    try {
-      while (!this.#closed && this.#pool.length < this.#poolSize) {
-        const server = await this.#startServer();
-        const sandbox = await this.#build(server, this.#options.poolOptions);
-        if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
-        else await sandbox.close();
-      }
-    } finally {
-      this.#filling = false;
+  /** Resolves when the pool is full, also where it is being filled already. */
+  #fill(): Promise<void> {
+    this.#filling ??= this.#fillUp().finally(() => (this.#filling = undefined));
+    return this.#filling;
+  }
+
+  /** A sandbox counts when its worker has sent its first event: it can run code. */
+  async #fillUp(): Promise<void> {
+    while (!this.#closed && this.#pool.length < this.#poolSize) {
+      const server = await this.#startServer();
+      const sandbox = await this.#build(server, this.#options.poolOptions);
+      if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
+      else await sandbox.close();
     }
   }
 
