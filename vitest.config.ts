@@ -51,7 +51,7 @@ export default defineConfig(({ mode }) => ({
     reporters: ["default", "./tests/count-reporter.ts"],
     // State lives in objects, never in modules, so files can share a process: five times as fast as one process each.
     isolate: false,
-    globalSetup: ["./tests/data-folder.ts", "./tests/docker-engine.ts"],
+    globalSetup: ["./tests/data-folder.ts", "./tests/docker/test-engine.ts"],
     sequence: { sequencer: SlowFirst },
     // A busy machine takes its time; what never comes is a failure all the same.
     expect: { poll: { timeout: 20_000 } },

@@ -8,7 +8,7 @@ import { describeRuntime } from "../../src/testing/index.ts";
 import { useWasm, WASM_CAPABILITIES } from "../environments/wasm/open-wasm.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { PYTHON } from "../open.ts";
-import { useDocker } from "../use-docker.ts";
+import { useDocker } from "../docker/use-docker.ts";
 import { scripted, SHARED, useDataFolder } from "./contract.ts";
 import { describeSessions } from "./sessions/describe-sessions.ts";
 import { describeWhereAvailable } from "./sessions/availability.ts";

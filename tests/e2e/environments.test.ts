@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { Folder } from "../config/folder.ts";
 import { hasPyodide, installWasm, NO_PYODIDE, WASM_CAPABILITIES } from "../environments/wasm/open-wasm.ts";
-import { findDockerEngine } from "../find-docker-engine.ts";
+import { findDockerEngine } from "../docker/find-engine.ts";
 import { MCPProgram } from "./mcp/mcp-program.ts";
 import { rlm } from "./program.ts";
 

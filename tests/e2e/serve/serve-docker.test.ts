@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { LOCAL_CAPABILITIES } from "../../environments/open-local.ts";
-import { findDockerEngine } from "../../find-docker-engine.ts";
+import { findDockerEngine } from "../../docker/find-engine.ts";
 import { run, toText } from "../../../src/testing/contract/drive.ts";
 import { describeServed } from "./describe-served.ts";
 

@@ -6,7 +6,7 @@ import { Engine } from "../../../src/environments/docker/engine/engine.ts";
 import { findSystemImage } from "../../../src/environments/docker/worker-image.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
-import { useDocker } from "../../use-docker.ts";
+import { useDocker } from "../../docker/use-docker.ts";
 
 const unavailable = await useDocker();
 if (unavailable !== undefined) process.stdout.write(`Skipped, images with settings of their own: ${unavailable}\n`);

@@ -10,7 +10,7 @@ import type { RuntimeOptions } from "../../../src/api/local.ts";
 import { addDocker } from "../../../src/environments/docker/setup.ts";
 import { EnvironmentUnavailableError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
-import { findDockerEngine } from "../../find-docker-engine.ts";
+import { findDockerEngine } from "../../docker/find-engine.ts";
 import { processesWith } from "../../hostile/machine.ts";
 import { uniqueSleep } from "../../hostile/probe.ts";
 import { PYTHON } from "../../open.ts";

@@ -8,7 +8,7 @@ import type { RuntimeOptions } from "../../../src/api/local.ts";
 import { ForkRefusedError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
-import { useDocker } from "../../use-docker.ts";
+import { useDocker } from "../../docker/use-docker.ts";
 
 const unavailable = await useDocker();
 if (unavailable !== undefined) process.stdout.write(`Skipped, memory of containers: ${unavailable}\n`);

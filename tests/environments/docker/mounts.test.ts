@@ -22,7 +22,7 @@ import { OWN_FOLDERS } from "../../../src/environments/docker/paths.ts";
 import { REPLSecurityError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
-import { useDocker } from "../../use-docker.ts";
+import { useDocker } from "../../docker/use-docker.ts";
 import { openEngineProxy } from "./engine-proxy.ts";
 
 const unavailable = await useDocker();

@@ -11,7 +11,7 @@ import { findAddress } from "../../../src/environments/docker/engine/address.ts"
 import { Engine } from "../../../src/environments/docker/engine/engine.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { remove } from "../../remove.ts";
-import { useDocker } from "../../use-docker.ts";
+import { useDocker } from "../../docker/use-docker.ts";
 
 const unavailable = await useDocker();
 if (unavailable !== undefined) process.stdout.write(`Skipped, refusals of an engine: ${unavailable}\n`);

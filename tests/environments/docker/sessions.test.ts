@@ -10,7 +10,7 @@ import { findAddress } from "../../../src/environments/docker/engine/address.ts"
 import { EnvironmentUnavailableError } from "../../../src/errors.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { run } from "../../../src/testing/contract/drive.ts";
-import { useDocker } from "../../use-docker.ts";
+import { useDocker } from "../../docker/use-docker.ts";
 
 const unavailable = await useDocker();
 if (unavailable !== undefined) process.stdout.write(`Skipped, sessions in containers: ${unavailable}\n`);

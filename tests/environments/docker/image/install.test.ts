@@ -8,7 +8,7 @@ import { Engine } from "../../../../src/environments/docker/engine/engine.ts";
 import { Images } from "../../../../src/environments/docker/images.ts";
 import { tarEnd, tarHeader } from "../../../../src/environments/docker/image/tar.ts";
 import { installDocker } from "../../../../src/environments/docker/install.ts";
-import { findDockerEngine } from "../../../find-docker-engine.ts";
+import { findDockerEngine } from "../../../docker/find-engine.ts";
 import { PrivateEngine } from "../private-engine.ts";
 import { runContainer } from "../run-container.ts";
 

@@ -11,7 +11,7 @@ import { installDocker } from "../../../../src/environments/docker/install.ts";
 import { findSystemImage } from "../../../../src/environments/docker/worker-image.ts";
 import { openRuntime } from "../../../../src/index.ts";
 import { createSystemImage } from "../../../../src/environments/docker/system-image.ts";
-import { findDockerEngine } from "../../../find-docker-engine.ts";
+import { findDockerEngine } from "../../../docker/find-engine.ts";
 import { TestRegistry, hasRegistry } from "./registry.ts";
 
 const answer = await findDockerEngine();

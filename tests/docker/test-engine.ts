@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { loadOrBuild } from "./docker-image-cache.ts";
-import type { EngineAnswer } from "./find-docker-engine.ts";
-import { remove } from "./remove.ts";
+import { loadOrBuild } from "./image-cache.ts";
+import type { EngineAnswer } from "./find-engine.ts";
+import { remove } from "../remove.ts";
 
 const SCRIPT = "scripts/docker-engine.mjs";
 const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";

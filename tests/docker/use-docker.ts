@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { findDockerEngine } from "./find-docker-engine.ts";
+import { findDockerEngine } from "./find-engine.ts";
 
 /** Sets DOCKER_HOST for this process. Returns why there is no engine, if so. */
 export async function useDocker(): Promise<string | undefined> {
@@ -12,7 +12,7 @@ export async function useDocker(): Promise<string | undefined> {
   return undefined;
 }
 
-/** The folder of packages of the image's Python, as tests/docker-engine.ts makes it. The same path on this machine and in the image. */
+/** The folder of packages of the image's Python, as tests/docker/test-engine.ts makes it. The same path on this machine and in the image. */
 export function sitePackages(): string {
   const folder = join(process.cwd(), "node_modules/.cache/rlm/docker-python/lib");
   const [version = ""] = readdirSync(folder).filter((name) => name.startsWith("python3"));

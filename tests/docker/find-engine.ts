@@ -12,7 +12,7 @@ export type EngineAnswer = { readonly host: string } | { readonly why: string };
  */
 export async function findDockerEngine(): Promise<EngineAnswer> {
   const path = process.env["RLM_TEST_DOCKER_SOCKET"];
-  if (path === undefined) throw new Error("tests/docker-engine.ts has not run");
+  if (path === undefined) throw new Error("tests/docker/test-engine.ts has not run");
   const answer = JSON.parse(await text(createConnection(path))) as EngineAnswer;
   if ("why" in answer && process.env["RLM_REQUIRE_DOCKER"] === "1")
     throw new Error(`RLM_REQUIRE_DOCKER is set, and there is no Docker engine: ${answer.why}`);
