@@ -12,8 +12,8 @@ import { compare, race, timeEach } from "./lib/stats.mjs";
 const TIMEOUT_MS = 60_000;
 const MIB = 2 ** 20;
 const BLOCK = 65_536;
-/** A pool counts a sandbox in which Pyodide is still starting, so a sample waits this long for it. */
-const SETTLE_MS = { wasm: 1500 };
+/** Between filling the pool and a sample, for what the fork server and the engine do afterwards. */
+const SETTLE_MS = 50;
 const ROUND_TRIP_AIMS = { "docker, socket": 5, "docker, attach": 20, wasm: 10 };
 
 export async function measure(bench) {
@@ -70,7 +70,7 @@ async function measureCreation(found, { quick, row, docker, pyodide }) {
   const contenders = {};
   for (const name of names) {
     const { pooled, unpooled } = found[name];
-    contenders[`${name} pooled`] = () => timeReady(pooled, samples, SETTLE_MS[name] ?? 50);
+    contenders[`${name} pooled`] = () => timeReady(pooled, samples);
     contenders[`${name} cold`] = () => timeEach(samples, async () => (await openAndKeep(unpooled)).close());
   }
   if (docker !== undefined) {
@@ -104,24 +104,23 @@ async function measureCreation(found, { quick, row, docker, pyodide }) {
 }
 
 /** Microseconds from `openSession` to the first result, with a sandbox in the pool that is ready. */
-async function timeReady(runtime, samples, settleMs) {
+async function timeReady(runtime, samples) {
   const times = [];
   for (let index = 0; index < samples; index += 1) {
-    await fillPool(runtime, settleMs);
+    await fillPool(runtime);
     const begin = performance.now();
     const session = await openAndKeep(runtime);
     times.push((performance.now() - begin) * 1000);
     await session.close();
   }
-  await fillPool(runtime, settleMs); // else it would be filled while the next contender is measured
+  await fillPool(runtime); // else it would be filled while the next contender is measured
   return times;
 }
 
-async function fillPool(runtime, settleMs) {
+async function fillPool(runtime) {
   await new Promise((resolve) => setTimeout(resolve, 30)); // a refill starts 20 ms after an execution
   await within(TIMEOUT_MS, "filling the pool", runtime.warm());
-  while ((await runtime.info()).waiting === 0) await runtime.warm();
-  await new Promise((resolve) => setTimeout(resolve, settleMs));
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 }
 
 async function startPyodide(folder) {

@@ -180,7 +180,7 @@ async function aptInstall(names) {
 
 /** Builds dist/ if its sources have changed. */
 function build() {
-  const inputs = [...filesIn("src"), ...filesIn("python"), "scripts/build.mjs", "package.json"];
+  const inputs = [...filesIn("src"), ...filesIn("python"), ...filesIn("wasm"), "scripts/build.mjs", "package.json"];
   inputs.push(...readdirSync(".").filter((name) => /^tsconfig.*\.json$/.test(name)));
   const wanted = hash(inputs.toSorted().flatMap((file) => [file, readFileSync(file)]));
   if (stamp("build") === wanted && existsSync("dist/cli.cjs")) return;

@@ -291,7 +291,7 @@ export class ForkRefusedError extends RLMError {
   }
 }
 
-/** Nothing was started: the environment does not have the capability. Do what `why` suggests; a retry never helps. */
+/** Nothing was started: the environment does not have the capability. Do what `why` suggests; a retry alone never helps. */
 export class CapabilityMissingError extends RLMError {
   readonly code = "CAPABILITY_MISSING";
   /** What is missing. */

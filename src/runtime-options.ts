@@ -50,6 +50,7 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
   checkCount("poolSize", options.poolSize, 0);
   checkDuration("timeoutMs", options.timeoutMs);
   checkDuration("idleTimeoutMs", options.idleTimeoutMs);
+  checkPreload(options);
   return {
     environment: options.environment ?? DEFAULT_ENVIRONMENT,
     python: options.python ?? process.env["RLM_PYTHON"],
@@ -120,6 +121,14 @@ function toSandboxOptions(settings: RuntimeSettings, { mounts = [], limits = {} 
     mounts: toRealPaths([...settings.mounts, ...mounts]),
     limits: { memoryBytes, diskBytes, processes, openFiles, branches },
   };
+}
+
+/** A default, such as RLM_PRELOAD, is for the other environments of a runtime. */
+function checkPreload({ environment, preload = [] }: RuntimeOptions): void {
+  if (environment !== "wasm" || preload.length === 0) return;
+  throw new TypeError(
+    `Cannot preload ${preload.join(", ")} in environment 'wasm': its sessions start from one memory snapshot. Leave preload out; code imports what it needs`,
+  );
 }
 
 /** An empty text counts as absent. */

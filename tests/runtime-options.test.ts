@@ -40,6 +40,15 @@ test("every option of a runtime has a default", () => {
   });
 });
 
+test("what the environment wasm cannot preload is refused, and a default is not", () => {
+  expect(() => toRuntimeSettings({ environment: "wasm", preload: ["polars", "json"] })).toThrow(
+    /^Cannot preload polars, json in environment 'wasm': .* Leave preload out/,
+  );
+  vi.stubEnv("RLM_PRELOAD", "polars");
+  for (const preload of [undefined, []]) toRuntimeSettings({ environment: "wasm", ...(preload && { preload }) });
+  expect(toRuntimeSettings({ environment: "local", preload: ["polars"] }).preload).toEqual(["polars"]);
+});
+
 test("a range of users is FIRST-LAST, by option or by variable", () => {
   vi.stubEnv("RLM_SANDBOX_USERS", "3000000-3000999");
   expect(toRuntimeSettings({}).users).toEqual({ first: 3_000_000, last: 3_000_999 });

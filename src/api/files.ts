@@ -26,7 +26,9 @@ export interface Files {
   rename(path: string, to: string, options?: FileOptions): Promise<FileEntry>;
   /** Removes a file, a link (not its target), or a folder with its content. */
   remove(path: string, options?: FileOptions): Promise<void>;
-  /** Resolves when watching has started. Close the watch, or leave its loop. Default: the working directory. */
+  /**
+   * Resolves when watching has started. Close the watch, or leave its loop. Default: the working directory. Needs the capability `watch`.
+   */
   watch(path?: string, options?: FileWatchOptions): Promise<FileWatch>;
 }
 

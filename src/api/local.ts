@@ -176,10 +176,13 @@ export interface RuntimeOptions {
   readonly environment?: string | undefined;
   /**
    * An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. Refused with the
-   * environment `docker`, whose sessions use the Python of their image; in `wasm` it only builds the walls around sessions.
+   * `docker` environment, whose sessions use the Python of their image; in `wasm` it only builds the walls around sessions.
    */
   readonly python?: string | undefined;
-  /** Modules that sessions import at no cost; missing ones are skipped. Default: RLM_PRELOAD, else the usual ones, numpy and pandas. */
+  /**
+   * Modules that sessions import at no cost; missing ones are skipped. Refused where `environment` is `wasm`. Default: RLM_PRELOAD, else
+   * the usual ones, numpy and pandas.
+   */
   readonly preload?: readonly string[] | undefined;
   /** Sandboxes that are kept ready for the next session. Default 3; with 0 nothing starts before the first session. */
   readonly poolSize?: number | undefined;

@@ -42,7 +42,10 @@ export interface Session extends AsyncDisposable {
   subscribe(listener: SessionListener): Subscription;
   /** The names of the namespace, also while code runs. Runs no user code. */
   variables(options?: VariablesOptions): Promise<VariableList>;
-  /** One variable, truncated, also while code runs. Null: there is no such name. Does not change the session. */
+  /**
+   * One variable, truncated. Null: there is no such name. Does not change the session. While code runs it needs the capability
+   * `inspectWhileRunning`, as `complete` and `signature` do.
+   */
   inspect(name: string, options?: InspectOptions): Promise<InspectedVariable | null>;
   /** The value of a variable that JSON can express. NaN and integers beyond 2^53 are refused. Rejects with a VariableNotFoundError. */
   get(name: string, options: GetOptions & { readonly as: "json" }): Promise<unknown>;

@@ -29,7 +29,7 @@ interface Place {
   readonly isOwn: boolean;
 }
 
-/** The first file wins. A file that does not exist has no values; if they are optional, neither has one that cannot be read. */
+/** The first file wins. A file that does not exist has no values; if they are optional, neither has what cannot be read. */
 export function readDotEnvs(places: readonly Place[], env: Environment, isOptional: boolean): readonly DotEnvFile[] {
   const known = new Set(Object.keys(env).filter((name) => env[name] !== undefined));
   return places.map(({ folder, isOwn }) => {
@@ -41,17 +41,24 @@ export function readDotEnvs(places: readonly Place[], env: Environment, isOption
   });
 }
 
+/** Lines that are wrong are left out: one of the others may choose where code runs. */
 function readIfPossible(path: string): Readonly<Record<string, string>> {
   try {
-    return readDotEnv(path);
+    return readDotEnv(path, () => {});
   } catch (error) {
     if (error instanceof ConfigurationError) return {};
     throw error;
   }
 }
 
+type OnProblem = (error: ConfigurationError) => void;
+
+const raise: OnProblem = (error) => {
+  throw error;
+};
+
 /** Empty if there is no file. */
-export function readDotEnv(path: string): Readonly<Record<string, string>> {
+export function readDotEnv(path: string, onProblem = raise): Readonly<Record<string, string>> {
   let text: string;
   try {
     text = readStart(path);
@@ -60,7 +67,7 @@ export function readDotEnv(path: string): Readonly<Record<string, string>> {
     if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR") return {};
     throw new ConfigurationError({ source: path, line: null, why: message }, { cause: error });
   }
-  return parseDotEnv(text, path);
+  return parseDotEnv(text, path, onProblem);
 }
 
 /** At most one byte more than is allowed: a project may link to a device that never ends. */
@@ -86,8 +93,8 @@ function isLinkOut(path: string, folder: string): boolean {
   }
 }
 
-/** Throws a ConfigurationError that names the line. The last value of a repeated name wins. */
-export function parseDotEnv(text: string, path: string): Readonly<Record<string, string>> {
+/** The last value of a repeated name wins. `onProblem` is called for each line that is wrong. Default: that is thrown. */
+export function parseDotEnv(text: string, path: string, onProblem = raise): Readonly<Record<string, string>> {
   if (Buffer.byteLength(text) > MAX_BYTES)
     throw new ConfigurationError({ source: path, line: null, why: "it is too long" });
   const found: Record<string, string> = {};
@@ -105,7 +112,9 @@ export function parseDotEnv(text: string, path: string): Readonly<Record<string,
     }
     const groups = LINE.exec(statement)?.groups;
     if (groups?.["name"] === undefined) {
-      throw new ConfigurationError({ source: path, line: first + 1, why: "it is not KEY=VALUE" });
+      onProblem(new ConfigurationError({ source: path, line: first + 1, why: "it is not KEY=VALUE" }));
+      index = first; // a quote that is not closed takes in all that follows
+      continue;
     }
     found[groups["name"]] = toValue(groups);
   }

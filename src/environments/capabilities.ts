@@ -3,10 +3,10 @@
 import { CapabilityMissingError, ForkRefusedError, type RLMError } from "../errors.ts";
 import type { Capabilities } from "../protocol/capabilities.ts";
 
-/** The capabilities that are methods of a sandbox: without one, the sandbox does not have its method. */
-type Operation = "fork" | "checkpoint" | "shell";
+/** What callers ask of a session. The other capabilities are about what code can do. */
+type Operation = "fork" | "checkpoint" | "shell" | "watch" | "inspectWhileRunning";
 
-interface Declared {
+export interface Declared {
   readonly name: string;
   readonly capabilities: Capabilities;
 }
@@ -15,6 +15,8 @@ const ALTERNATIVES: Readonly<Record<Operation, string>> = {
   fork: "Save the session, and load the file into another one",
   checkpoint: "Save the session, and load the file to return to it",
   shell: "Run Python in a session, or open one in an environment that has a shell",
+  watch: "List the folder again, and compare sizes and times",
+  inspectWhileRunning: "List the variables, or wait until the code has ended",
 };
 
 export function requireCapability(environment: Declared, capability: Operation, action: string): void {
@@ -23,6 +25,6 @@ export function requireCapability(environment: Declared, capability: Operation, 
 
 export function missingCapability({ name }: Pick<Declared, "name">, capability: Operation, action: string): RLMError {
   const why = `environment '${name}' does not have the capability '${capability}'. ${ALTERNATIVES[capability]}`;
-  if (capability === "shell") return new CapabilityMissingError({ action, capability, environment: name, why });
-  return new ForkRefusedError({ action, why, capability });
+  if (capability === "fork" || capability === "checkpoint") return new ForkRefusedError({ action, why, capability });
+  return new CapabilityMissingError({ action, capability, environment: name, why });
 }

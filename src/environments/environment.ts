@@ -163,8 +163,6 @@ export interface Sandbox {
   readonly worker: Worker;
   /** The working directory, as code inside sees it. */
   readonly folder: string;
-  /** Inspections that may run user code run in the worker itself, while nothing else runs. Absent: in a copy of it. */
-  readonly inspectsInWorker?: boolean;
   /**
    * Replaces the worker: with a copy of the checkpoint, else with an empty one. Waits until a worker that was killed is gone. Rejects if
    * there is no new one within the limit; after a few seconds, where none is given.
@@ -195,6 +193,8 @@ export interface EnvironmentReport {
   readonly capabilities: Capabilities;
   /** The kind of isolation. Null until a sandbox has been built. */
   readonly tier: string | null;
+  /** What `tier` will be, where that is clear before anything is started. */
+  readonly expectedTier?: string | undefined;
   /** What that kind does not stop, though the strongest does. */
   readonly notStopped: readonly string[];
   /** Optional mounts that were left out, and why: whole sentences. */
@@ -247,7 +247,10 @@ export interface EnvironmentOptions {
 
 export interface Environment extends AsyncDisposable {
   readonly name: string;
+  /** One object for all sessions. */
   readonly capabilities: Capabilities;
+  /** As `report()` has it. */
+  readonly tier: string | null;
   /** Starts ahead of time what the first sandbox would start, and fills the pool. */
   warm(): Promise<void>;
   /** A sandbox with a live worker, from the pool if one is ready. Throws EnvironmentUnavailableError with the reason. */

@@ -1,4 +1,5 @@
-// What an environment can do, as data. The same for every sandbox of an environment, and known before the first one is open.
+// What an environment can do, as data. The same for every sandbox of an environment, and known before the first one is open, except what
+// depends on the tier: until that is known, it is what the strongest tier of this machine has.
 
 import { z } from "zod";
 import type { Shape } from "./shape.ts";
@@ -8,6 +9,12 @@ export const capabilities = z
     fork: z.boolean().describe("Sessions can be copied live"),
     checkpoint: z.boolean().describe("Sessions can keep live copies and return to them"),
     shell: z.boolean().describe("Commands run in bash"),
+    processes: z.boolean().describe("Code can start processes"),
+    threads: z.boolean().describe("Code can start threads"),
+    watch: z.boolean().describe("Changes of files can be followed"),
+    inspectWhileRunning: z
+      .boolean()
+      .describe("Variables can be inspected and code completed while code runs. Listing variables never needs it"),
     network: z
       .enum(["none", "filtered", "all"])
       .describe("The most that a session can be allowed. `filtered`: only to allowed hosts, through a proxy"),

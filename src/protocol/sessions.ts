@@ -1,6 +1,7 @@
 // Sessions as callers see them: their state, their checkpoints, and the standard library they start with.
 
 import { z } from "zod";
+import { capabilities } from "./capabilities.ts";
 import { executionError, stateAfter } from "./execution.ts";
 import { sessionId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
@@ -30,6 +31,8 @@ export const sessionInfo = z
     ...namespaceSummary.shape,
     id: sessionId,
     environment: z.string().describe("Where it runs"),
+    tier: z.string().nullable().describe("How it is isolated, as in `A`, `container` or `seat-belt`. Null: not known"),
+    capabilities: capabilities.describe("What it can do"),
     state: z.enum(["idle", "running", "closed"]).describe("Whether code runs in it now"),
     createdAt: z.iso.datetime().describe("When it was opened"),
     lastExecutedAt: z.iso.datetime().nullable().describe("When code last began to run. Null: never"),

@@ -73,7 +73,7 @@ export class Session implements AsyncDisposable {
     this.#feed = new EventFeed(settings.id);
     this.#executor = new Executor(settings, this.#feed, this.#history);
     this.#inspector = new Inspector(settings.id, this.#executor);
-    this.files = new Files(this.#executor, settings.environment.name);
+    this.files = new Files(this.#executor, settings.environment);
     this.tasks = new SessionTasks(settings, this.#executor);
     this.#state = new StateOperations(settings, this.#executor);
   }
@@ -236,9 +236,12 @@ export class Session implements AsyncDisposable {
 
   #infoWith(summary: NamespaceSummary): SessionInfo {
     const { lastExecutedAt } = this.#executor;
+    const { name, tier, capabilities } = this.#settings.environment;
     return {
       id: this.id,
-      environment: this.#settings.environment.name,
+      environment: name,
+      tier,
+      capabilities,
       state: this.#executor.state,
       createdAt: this.createdAt,
       lastExecutedAt: lastExecutedAt === undefined ? null : new Date(lastExecutedAt).toISOString(),

@@ -19,8 +19,8 @@ export interface RuntimeContractOptions {
   readonly open: () => Promise<Runtime>;
   /** Opens another runtime with the same sessions, tasks and runs, as a second client has. Default: there is none. */
   readonly openOther?: (() => Promise<Runtime>) | undefined;
-  /** What its environment can do. */
-  readonly capabilities: Pick<Capabilities, "fork" | "checkpoint" | "shell">;
+  /** What its environment must declare, and no more. */
+  readonly capabilities: Capabilities;
   /** What its Python does not have. Default: it has everything. */
   readonly unsupported?: readonly OptionalFeature[] | undefined;
   /** How many executions may wait in one session. Default: 128. */
@@ -65,8 +65,7 @@ export function describeRuntime(
 
 function has({ capabilities, unsupported = [], rlm }: RuntimeContractOptions, need: Need): boolean {
   if (need === "runs") return rlm !== undefined;
-  if (need === "fork" || need === "checkpoint" || need === "shell") return capabilities[need];
-  return !unsupported.includes(need);
+  return need === "resource" ? !unsupported.includes(need) : capabilities[need];
 }
 
 /** Runs one case with a runtime of its own, for runners that `describeRuntime` does not fit. */

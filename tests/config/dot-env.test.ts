@@ -36,3 +36,10 @@ test.each([
 test("a missing file is empty", () => {
   expect(readDotEnv("/nowhere/.env")).toEqual({});
 });
+
+test("where wrong lines are left out, the others count, also after a quote that is not closed", () => {
+  const text = "what is this\nA=1\nB='open\nC=3\n";
+  const problems: string[] = [];
+  expect(parseDotEnv(text, ".env", ({ message }) => void problems.push(message))).toEqual({ A: "1", C: "3" });
+  expect(problems).toEqual([expect.stringContaining(".env:1"), expect.stringContaining(".env:3")]);
+});

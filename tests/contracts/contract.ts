@@ -4,10 +4,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, vi } from "vitest";
 import { contractScript, createScriptedBackend } from "../../src/testing/index.ts";
+import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { makeDataFolder } from "../make-data-folder.ts";
 
 export const MAX_WAITING = 8;
-export const SHARED = { capabilities: { fork: true, checkpoint: true, shell: true }, maxWaiting: MAX_WAITING };
+export const SHARED = { capabilities: LOCAL_CAPABILITIES, maxWaiting: MAX_WAITING };
 
 /** Makes a data folder for the tests of a file. Returns the options of a runtime there, on this machine or behind a server. */
 export function useDataFolder() {

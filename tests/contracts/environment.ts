@@ -100,7 +100,7 @@ function run(sandbox: Sandbox, spec: Partial<ProgramSpec>) {
 export function describeEnvironment(name: string, { open, capabilities }: EnvironmentContract): void {
   describe(`environment ${name}`, () => {
     let environment: Environment;
-    const lacks = (capability: "fork" | "checkpoint" | "shell"): readonly [boolean, string] => [
+    const lacks = (capability: "fork" | "checkpoint" | "shell" | "processes"): readonly [boolean, string] => [
       !capabilities[capability],
       `environment ${name} declares that it has no '${capability}'`,
     ];
@@ -198,7 +198,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
     });
 
     test("kills a worker with everything it started, and keeps the sandbox", async ({ skip }) => {
-      skip(...lacks("shell"));
+      skip(...lacks("processes"));
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
       const mark = uniqueSleep(); // some sandboxes see the processes of the whole machine
@@ -214,7 +214,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
     });
 
     test("replaces output pipes: output of old children is background output", async ({ skip }) => {
-      skip(...lacks("shell"));
+      skip(...lacks("processes"));
       const sandbox = await environment.openSandbox(PLAIN);
       const { received, exec, until } = converse(sandbox);
       await exec(

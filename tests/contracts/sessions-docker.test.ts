@@ -5,6 +5,7 @@ import { afterAll, describe, test } from "vitest";
 import type { LocalRuntime } from "../../src/api/local.ts";
 import { openRuntime } from "../../src/index.ts";
 import { describeRuntime } from "../../src/testing/index.ts";
+import { useWasm, WASM_CAPABILITIES } from "../environments/wasm/open-wasm.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { PYTHON } from "../open.ts";
 import { useDocker } from "../use-docker.ts";
@@ -14,6 +15,8 @@ import { describeWhereAvailable } from "./sessions/availability.ts";
 import { describeProbes, KERNEL_CATEGORIES } from "./sessions/probes.ts";
 import { describeStateTransfer } from "./sessions/state.ts";
 import type { SessionsContract } from "./sessions/suite.ts";
+
+const noWasm = await useWasm();
 
 await describeWhereAvailable("docker", useDocker, () => {
   const toOptions = useDataFolder();
@@ -25,9 +28,16 @@ await describeWhereAvailable("docker", useDocker, () => {
     open: (options) => openRuntime({ python: PYTHON, ...toOptions(), ...options }),
     capabilities: LOCAL_CAPABILITIES,
   };
+  const wasm: SessionsContract = {
+    open: (options) => openRuntime({ environment: "wasm", ...toOptions(), ...options }),
+    capabilities: WASM_CAPABILITIES,
+  };
   describeSessions("docker", docker);
   describe("stress", { tags: "stress" }, () => {
     describeStateTransfer(["docker", docker], ["local", local]);
+    describe.skipIf(noWasm !== undefined)(`and wasm${noWasm === undefined ? "" : ` (skipped: ${noWasm})`}`, () => {
+      describeStateTransfer(["docker", docker], ["wasm", wasm]);
+    });
     describeProbes("docker", {
       options: { environment: "docker" },
       categories: KERNEL_CATEGORIES,

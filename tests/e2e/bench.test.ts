@@ -80,5 +80,5 @@ test("Ctrl-C on a terminal leaves no half line", { tags: "stress" }, async () =>
 test("without a sandbox it exits with 70 and says what to do", async () => {
   const { code, stdout, stderr } = await rlm(["bench"], { env: { RLM_PYTHON: "/no/such/python" } });
   expect({ code, stdout }).toEqual({ code: 70, stdout: "" });
-  expect(stderr).toMatch(/^rlm: cannot start a session .*set RLM_PYTHON to one.*wasm.*\n$/);
+  expect(stderr).toMatch(/^rlm: cannot use environment .*set RLM_PYTHON to one.*wasm.*\n$/);
 });

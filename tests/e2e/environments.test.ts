@@ -7,6 +7,7 @@ import { findDockerEngine } from "../find-docker-engine.ts";
 import { MCPProgram } from "./mcp/mcp-program.ts";
 import { rlm } from "./program.ts";
 
+const WARNING = "behind a seat belt, not a wall (sandbox tier seat-belt): 'rlm doctor --env wasm' says why";
 const NOWHERE = { DOCKER_HOST: "unix:///nowhere/docker.sock" };
 
 interface Report {
@@ -33,16 +34,19 @@ describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})
     expect(stdout + stderr).toContain("does not have the capability 'checkpoint'");
   });
 
-  test("behind the seat belt exec and MCP say what that is", async () => {
+  test("behind the seat belt exec, run and MCP say what that is", async () => {
     installWasm();
     using folder = new Folder();
     const env = { RLM_SANDBOX_TIER: "seat-belt" };
     const { code, stdout, stderr } = await rlm(["exec", "--env", "wasm", "-c", "print(1)"], { cwd: folder.path, env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
-    expect(stderr).toContain("a seat belt, not a wall");
+    expect(stderr).toContain(WARNING);
+    const run = await rlm(["run", "--demo", "--env", "wasm"], { cwd: folder.path, env });
+    expect(run.stderr.split(WARNING)).toHaveLength(2);
     await using server = await MCPProgram.start({ args: ["--env", "wasm"], cwd: folder.path, env });
-    await server.call("execute_python", { code: "1" });
-    expect(await server.call("list_repl_sessions", {})).toContain("a seat belt, not a wall");
+    expect(server.stderr).toContain(WARNING);
+    expect(await server.call("execute_python", { code: "1" })).toBe("→ 1"); // the instructions have said it
+    expect(await server.call("list_repl_sessions", {})).toContain(WARNING);
   });
 
   test("mcp-serve runs Python", async () => {
@@ -83,6 +87,19 @@ test("doctor says that Pyodide and an engine are not there, and that only these 
   expect(stdout).toMatch(/^ok {4}wasm {9}.* is not installed; only --env wasm needs it\. .*rlm env add wasm$/m);
 });
 
+test.each([
+  [["wasm", "--image", "python:3.12"], "--image is for the environment 'docker'"],
+  [["wasm", "--python", "python3"], "--python is for the environment 'docker'"],
+  [["docker", "--force"], "--force is for the environment 'wasm'"],
+  [["docker", "--package", "pyodide.tgz"], "--package is for the environment 'wasm'"],
+  [["local", "--force"], "--force is for the environment 'wasm'"],
+])("env add %j is wrong usage: the option is for another environment", async (args, why) => {
+  using folder = new Folder();
+  const { code, stdout, stderr } = await rlm(["env", "add", ...args], { cwd: folder.path, env: NOWHERE });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(why);
+});
+
 test("doctor --env docker fails without an engine, with the fix", async () => {
   using folder = new Folder();
   const { code, stdout } = await rlm(["doctor", "--env", "docker"], { cwd: folder.path, env: NOWHERE });
@@ -118,6 +135,6 @@ describe.skipIf("why" in engine)(`docker${"why" in engine ? ` (skipped: ${engine
     const { code, stdout } = await rlm(["doctor", "--env", "docker"], { cwd: folder.path, env: { DOCKER_HOST } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(` at ${DOCKER_HOST}, image '`) });
     expect(stdout).toMatch(/^ok {4}docker {7}engine [\d.]+\S* at \S+, image '\S+' is there$/m);
-    expect(stdout).toMatch(/^ok {4}environment {2}docker: fork yes, checkpoint yes, shell yes, network none/m);
+    expect(stdout).toMatch(/^ok {4}environment {2}docker: fork yes, .*, inspectWhileRunning yes, network none/m);
   });
 });

@@ -1,4 +1,4 @@
-// An environment that can only run code: local sandboxes without fork, checkpoint and shell.
+// An environment that can only run code: local sandboxes without fork, checkpoint, shell, watches, and inspection while code runs.
 
 import type { Capabilities } from "../../src/protocol/capabilities.ts";
 import type {
@@ -18,7 +18,14 @@ import { Sessions } from "../../src/session/sessions.ts";
 import { PYTHON } from "../open.ts";
 import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
 
-export const LIMITED: Capabilities = { ...LOCAL_CAPABILITIES, fork: false, checkpoint: false, shell: false };
+export const LIMITED: Capabilities = {
+  ...LOCAL_CAPABILITIES,
+  fork: false,
+  checkpoint: false,
+  shell: false,
+  watch: false,
+  inspectWhileRunning: false,
+};
 
 /** A runtime whose sessions run in it. */
 export function openLimitedRuntime(): Runtime {
@@ -39,6 +46,10 @@ export class LimitedEnvironment implements Environment {
 
   async openSandbox(options: SandboxOptions): Promise<Sandbox> {
     return new LimitedSandbox(await this.#local.openSandbox(options));
+  }
+
+  get tier(): string | null {
+    return this.#local.tier;
   }
 
   report(): EnvironmentReport {

@@ -1,5 +1,6 @@
 // Sessions of macOS, on Linux: what macOS does to a process is done by a stand-in that has no walls, and none of Linux's own features.
 
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,7 +56,7 @@ describe("a session under the supervisor", { timeout: 60_000 }, () => {
     expect({ tier, capabilities, strongerTier }).toMatchObject({
       tier: "seatbelt",
       strongerTier: { why: "macOS is not Linux" },
-      capabilities: { fork: false, checkpoint: false, shell: false },
+      capabilities: { fork: false, checkpoint: false, shell: false, processes: true, watch: false },
     });
     expect(notStopped[0]).toMatch(/never tried on macOS/);
   });
@@ -142,11 +143,20 @@ import time; time.sleep(600)`;
   });
 });
 
+test("the supervisor does not start with a program that it would not run", () => {
+  const started = JSON.stringify({ tier: "seatbelt", guest: {}, sandboxExec: STAND_IN, scratch: tmpdir() });
+  const server = join(import.meta.dirname, "../../python/forkserver/__main__.py");
+  const { status, stderr } = spawnSync(python, ["-I", "-B", server, started], { encoding: "utf8", input: "" });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: "this tier starts Python of the machine only\n" });
+});
+
 describe("machines without a tier", () => {
   test("Windows gets one clear sentence", async () => {
     await expect(open({ platform: "win32", isRoot: false }).openSandbox(PLAIN)).rejects.toMatchObject({
       why: "its walls are built from features of the Linux kernel, which Windows and others do not have",
-      fix: expect.stringMatching(/^Run it inside WSL 2, or in a Linux container.*rlm env add wasm/) as string,
+      fix: expect.stringMatching(
+        /^Run it inside WSL 2, or in a Linux container.*rlm env add docker.*rlm env add wasm/,
+      ) as string,
     });
   });
 

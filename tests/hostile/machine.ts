@@ -1,6 +1,7 @@
 // Processes outside the sandbox, read from /proc.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 
 const PATIENCE_MS = 20_000;
 
@@ -18,6 +19,25 @@ export function processesWith(argument: string): number[] {
     const status = read(`/proc/${pid}/stat`);
     return !/\) [ZX] /.test(status) && read(`/proc/${pid}/cmdline`).split("\0").includes(argument);
   });
+}
+
+/** Processes that have a file of this name open. Others' are seen by root only. */
+export function processesHolding(fileName: string): number[] {
+  return processes().filter((pid) => openFilesOf(pid).some((path) => basename(path) === fileName));
+}
+
+function openFilesOf(pid: number): readonly string[] {
+  const folder = `/proc/${pid}/fd`;
+  return orNothing(() => readdirSync(folder)).flatMap((name) => orNothing(() => [readlinkSync(join(folder, name))]));
+}
+
+/** What is read has ended meanwhile, or is another user's: nothing. */
+function orNothing(look: () => readonly string[]): readonly string[] {
+  try {
+    return look();
+  } catch {
+    return [];
+  }
 }
 
 export function childrenOf(parent: number): number[] {

@@ -40,7 +40,7 @@ def temporary_name(unique: str) -> bytes:
 def watch(root: Root, request: dict, channel: Channel) -> None:
     """Sends `ready`, then every change, until the host closes its end or the folder is gone."""
     if sys.platform != "linux":
-        raise OSError(errno.EOPNOTSUPP, "Folders can be watched on Linux only")
+        raise OSError(errno.EOPNOTSUPP, "the seatbelt tier does not support 'watch'")
     _Watch(root, root.find(request["path"]), request["recursive"], channel).run()
 
 

@@ -282,6 +282,8 @@ class Supervisor:
 
 def serve(options: dict) -> None:
     """Runs the supervisor in a process that was started with these options. Never returns."""
+    if "guest" in options:
+        sys.exit("this tier starts Python of the machine only")  # else sessions would not be what their report says
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     supervisor = Supervisor(options)
     try:

@@ -1,7 +1,7 @@
 """Inspection requests in WebAssembly, where no process can be forked.
 
-While code runs, only what runs no user code is answered. While none runs, the rest is found in this process, and interrupted at the time
-limit of the request. Code that catches every interrupt goes on: then the host ends the worker.
+While code runs, only what runs no user code is answered, and the host asks for no more. While none runs, the rest is found in this
+process, and interrupted at the time limit of the request. Code that catches every interrupt goes on: then the host ends the worker.
 """
 
 import time
@@ -31,7 +31,7 @@ class WasmRequests(InspectionRequests):
             return
         found: Dict[str, Any] = {}
         ending = "no-process"
-        if not self.is_busy and message["timeoutMs"] > 0:  # 0: the host has sent code, which may not have been read yet
+        if not self.is_busy:
             deadline = _monotonic() + message["timeoutMs"] / 1000
             _, error = self._interrupts.guard_until(deadline, step, found.update)
             if _monotonic() >= deadline:  # a step may catch the interrupt, and go on without what it looked for

@@ -17,9 +17,9 @@ ABSENT = ("curses", "dbm.gnu", "dbm.ndbm", "ensurepip", "grp", "idlelib", "lib2t
 # Imported before the snapshot is made.
 PRELOADED = ("collections", "dataclasses", "datetime", "decimal", "functools", "itertools", "json", "math", "pickle", "random", "re",
              "statistics", "string", "tempfile", "traceback", "uuid")
-_NO_PROCESS = f"{WHERE} cannot start processes: it does not have the capability 'shell'. Use Python, or a session in the 'local' environment"
+_NO_PROCESS = f"{WHERE} cannot start processes: it does not have the capability 'processes'. Use Python, or a session in the 'local' environment"
 _NEED_PROCESSES = ("_multiprocessing", "_posixshmem")
-_NO_THREAD = f"{WHERE} cannot start threads. Use asyncio, which works here, or a session in the 'local' environment"
+_NO_THREAD = f"{WHERE} cannot start threads: it does not have the capability 'threads'. Use asyncio, which works here, or a session in the 'local' environment"
 _NO_SOCKET = f"{WHERE} has no network: its capability 'network' is 'none'. Let the host fetch what the session needs, as a file or a tool"
 
 

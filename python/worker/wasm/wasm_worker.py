@@ -78,8 +78,8 @@ class WasmWorker(Worker):
 
     def serve(self) -> NoReturn:
         self._listener.start()
+        self._warm_up()  # before it is ready: a sandbox of the pool counts from then on, and the first command waits for it anyway
         self._send_ready()
-        self._warm_up()  # while the host prepares the first command
         self._serve_commands()
 
     def _warm_up(self) -> None:

@@ -50,7 +50,7 @@ export function toRuntimeOptions(flags: RuntimeArguments, config?: Config): Conf
     ...omitUndefined({
       environment,
       python,
-      preload,
+      preload: environment === "wasm" ? undefined : preload, // the file is for all environments
       users,
       docker: config?.docker,
       wasm: config?.wasm,

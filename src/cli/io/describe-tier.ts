@@ -2,12 +2,6 @@
 
 import type { EnvironmentReport } from "../../environments/environment.ts";
 
-/** For commands that say nothing else of the tier. */
-export function seatBeltWarning({ tier }: EnvironmentReport): string | undefined {
-  if (tier !== "seat-belt") return undefined;
-  return "code runs behind a seat belt, not a wall: sandbox tier seat-belt. 'rlm doctor --env wasm' says why, and how to get a stronger tier";
-}
-
 /** What the tier does not stop, and how to get a stronger one. Empty where it stops all that the strongest does. */
 export function describeTier({ tier, notStopped, strongerTier }: EnvironmentReport): readonly string[] {
   if (notStopped.length === 0) return [];

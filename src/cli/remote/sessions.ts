@@ -10,6 +10,7 @@ import { printLines } from "../io/print-lines.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import { ExecutionNotFoundError, ServerConnectionError } from "../../errors.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
+import { describeCapabilities } from "../../protocol/capabilities.ts";
 import type { InterruptAnswer, SessionInfo } from "../../protocol/sessions.ts";
 import { readPages } from "./read-pages.ts";
 import { withServer } from "./with-server.ts";
@@ -105,10 +106,11 @@ function describe({ interrupted: execution, hasEnded, state }: InterruptAnswer):
 const COLUMNS: readonly Column[] = [
   { title: "ID" },
   { title: "STATE" },
+  { title: "ENVIRONMENT", leftOut: 4 },
   { title: "EXECUTIONS", leftOut: 2 },
   { title: "MEMORY", leftOut: 3 },
   { title: "AGE", leftOut: 1 },
-  { title: "IDLE", leftOut: 4 },
+  { title: "IDLE", leftOut: 5 },
 ];
 
 function describeSessions(sessions: readonly SessionInfo[], now: number): string {
@@ -116,12 +118,18 @@ function describeSessions(sessions: readonly SessionInfo[], now: number): string
   const rows = sessions.map((one) => [
     toLine(one.id, 64),
     toLine(one.state, 20),
+    toLine(toPlace(one), 40),
     formatCount(one.executionCount),
     one.memoryBytes === null ? "-" : formatSize(one.memoryBytes),
     formatAge(now - Date.parse(one.createdAt)),
     one.state === "running" ? "-" : formatAge(now - Date.parse(one.lastExecutedAt ?? one.createdAt)),
   ]);
   return toTable(COLUMNS, rows);
+}
+
+/** As in `wasm, seat-belt`. */
+function toPlace({ environment, tier }: SessionInfo): string {
+  return tier === null ? environment : `${environment}, ${tier}`;
 }
 
 function toFacts(one: SessionInfo): string {
@@ -131,7 +139,8 @@ function toFacts(one: SessionInfo): string {
   const facts: readonly (readonly [string, string])[] = [
     ["id", one.id],
     ["state", one.waiting === 0 ? one.state : `${one.state}, ${one.waiting} waiting`],
-    ["environment", one.environment],
+    ["environment", toPlace(one)],
+    ["capabilities", describeCapabilities(one.capabilities)],
     ["opened", formatTime(Date.parse(one.createdAt))],
     ["last executed", one.lastExecutedAt === null ? "never" : formatTime(Date.parse(one.lastExecutedAt))],
     ["executions", formatCount(one.executionCount)],

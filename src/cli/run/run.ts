@@ -7,6 +7,7 @@ import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
 import type { RunResult } from "../../protocol/runs.ts";
+import { seatBeltWarning } from "../../views/seat-belt.ts";
 import { formatSize } from "../../util/text/format.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { EXIT } from "../exit-code.ts";
@@ -49,16 +50,26 @@ export async function run(question: string | undefined, options: RunArguments): 
   using signals = new SignalHandler(runtime, output);
   const display = chooseDisplay(options);
   signals.onStop = () => display.end();
+  const isWarned = options.quiet === true || warn(runtime);
   const perform = async (): Promise<number> => {
     const work = options.demo ? demo(question, options) : await prepare(question, options, config, input);
     const started = await start(runtime, work);
     logRun(started, options.log);
     signals.interruptible = { interrupt: () => started.cancel() };
-    return showRecorded(runtime, started, { ...options, output, display });
+    const ended = await showRecorded(runtime, started, { ...options, output, display });
+    if (!isWarned) warn(runtime); // of what its sessions have shown
+    return ended;
   };
   const code = await signals.race(perform());
   await output.flush();
   return code;
+}
+
+/** Whether there is something to warn of. */
+function warn(runtime: Runtime): boolean {
+  const warning = seatBeltWarning(runtime.report());
+  if (warning !== undefined) printError(warning);
+  return warning !== undefined;
 }
 
 /** Shows a run, and says if it could not be recorded. */

@@ -17,14 +17,16 @@ export interface NoModel {
 
 const NO_MODEL = "none is configured: set RLM_MODEL and the key of its provider, or write rlm.toml";
 
+const WITHOUT = "there is no rlm_query";
+
 /** `without` says what is missing without a model. Does not throw for a model that cannot be used: the server also works without. */
-export function findModel(config: Config, without = "there is no rlm_query"): RLMOptions | NoModel {
+export function findModel(config: Config, without = WITHOUT): RLMOptions | NoModel {
   const { model } = config.rlm;
   if (model === undefined) return { whyNot: NO_MODEL };
   try {
     return choose(config, model, without);
   } catch (error) {
-    if (error instanceof RLMError) return refuse(error.message, without);
+    if (error instanceof RLMError) return refuseModel(error.message, without);
     throw error;
   }
 }
@@ -33,7 +35,7 @@ function choose(config: Config, model: string, without: string): RLMOptions | No
   const backend = chooseBackend(config);
   const address = untrustedAddress(config);
   if (address !== undefined) {
-    return refuse(
+    return refuseModel(
       `only ${address.path} says that ${new URL(address.url).host} is to be asked. If that is right, set RLM_BASE_URL for the server, or trust the file with 'rlm config trust'`,
       without,
     );
@@ -44,7 +46,7 @@ function choose(config: Config, model: string, without: string): RLMOptions | No
 }
 
 /** The user should know why a configured model is not used. */
-function refuse(why: string, without: string): NoModel {
+export function refuseModel(why: string, without = WITHOUT): NoModel {
   printError(`${without}: ${why}`);
   return { whyNot: why };
 }

@@ -21,7 +21,7 @@ import { omitUndefined } from "../../util/omit-undefined.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { printError, printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import { findModel, type NoModel } from "./mcp-model.ts";
+import { findModel, refuseModel } from "./mcp-model.ts";
 import type { LoggedArguments } from "../log/command-log.ts";
 import { projectStdlib } from "./project-stdlib.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
@@ -63,11 +63,10 @@ export async function mcpServe(options: MCPServeArguments): Promise<number> {
 /** Opens the runtime and a factory of servers on it. Starts nothing. */
 async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): Promise<Opened> {
   const { tools, structured, http } = options;
-  const config = readConfigIfRight(options);
-  const model = "whyNot" in config ? config : findModel(config);
+  const { config, model } = readSettings(options);
   const offered = chooseTools(tools, "whyNot" in model ? model.whyNot : undefined);
-  const configured = "whyNot" in config ? toRuntimeOptions(options) : toRuntimeOptions(options, config);
-  const { env: sessionEnv } = "whyNot" in config ? {} : config.sessions;
+  const configured = toRuntimeOptions(options, config);
+  const { env: sessionEnv } = config.sessions;
   const mounts = asUsageError(() => toMounts(process.cwd(), configured.mounts ?? []));
   for (const problem of linkMounts(mounts).problems) printError(problem);
   const runtime = await openRuntime({
@@ -89,20 +88,29 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
     isShared: http === true,
     ...omitUndefined({ sessionEnv }),
     onUnexpected: printUnexpected,
-    onNotMounted: printError,
+    onWarning: printError,
   });
   return { runtime, factory };
 }
 
-/** A client starts the server in whatever folder is open: a mistake in a file there is reported, and the server works without it. */
-function readConfigIfRight({ config: path }: MCPServeArguments): Config | NoModel {
+/**
+ * A mistake in rlm.toml or in a variable is an error: sessions must not run in another environment, or with other limits, than somebody
+ * chose. A client starts the server in whatever folder is open, so a wrong line in an `.env` there costs the model only.
+ */
+function readSettings({ config: path }: MCPServeArguments): Settings {
   try {
-    return readConfig({ path });
+    const config = readConfig({ path });
+    return { config, model: findModel(config) };
   } catch (error) {
-    if (!(error instanceof ConfigurationError) || path !== undefined) throw error;
-    printError(`there is no rlm_query: ${error.message}`);
-    return { whyNot: error.message };
+    if (!(error instanceof ConfigurationError)) throw error;
+    const config = readConfig({ path, isDotEnvOptional: true });
+    return { config, model: refuseModel(error.message) };
   }
+}
+
+interface Settings {
+  readonly config: Config;
+  readonly model: ReturnType<typeof findModel>;
 }
 
 interface Opened {

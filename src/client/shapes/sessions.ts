@@ -1,6 +1,7 @@
 // Sessions, their variables and files, and the server itself.
 
 import type { RuntimeInfo } from "../../protocol/api/about.ts";
+import type { Capabilities } from "../../protocol/capabilities.ts";
 import type { FileChange, FileEntry, FileListing } from "../../protocol/files.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { Checkpoint, InterruptAnswer, SessionInfo, StdlibListing } from "../../protocol/sessions.ts";
@@ -20,12 +21,26 @@ import {
 } from "./check.ts";
 import { executionError } from "./executions.ts";
 
+const capabilities = object<Capabilities>({
+  fork: boolean,
+  checkpoint: boolean,
+  shell: boolean,
+  processes: boolean,
+  threads: boolean,
+  watch: boolean,
+  inspectWhileRunning: boolean,
+  network: oneOf("none", "filtered", "all"),
+  packages: oneOf("none", "wheels", "index"),
+  languages: array(oneOf("python")),
+});
 export const sessionInfo: Check<SessionInfo> = object<SessionInfo>({
   variableCount: nullable(number),
   variables: array(string),
   memoryBytes: nullable(number),
   id: idOf<SessionId>(),
   environment: string,
+  tier: nullable(string),
+  capabilities,
   state: oneOf("idle", "running", "closed"),
   createdAt: string,
   lastExecutedAt: nullable(string),
@@ -129,12 +144,5 @@ export const runtimeInfo: Check<RuntimeInfo> = object<RuntimeInfo>({
   tier: nullable(string),
   notStopped: array(string),
   strongerTier: nullable(object({ why: string, fix: string })),
-  capabilities: object({
-    fork: boolean,
-    checkpoint: boolean,
-    shell: boolean,
-    network: oneOf("none", "filtered", "all"),
-    packages: oneOf("none", "wheels", "index"),
-    languages: array(oneOf("python")),
-  }),
+  capabilities,
 });

@@ -29,6 +29,10 @@ const CAPABILITIES: Capabilities = {
   fork: true,
   checkpoint: true,
   shell: true,
+  processes: true,
+  threads: true,
+  watch: true,
+  inspectWhileRunning: true,
   network: "none",
   packages: "none",
   languages: ["python"],
@@ -89,12 +93,16 @@ export class DockerEnvironment implements Environment {
     }, REFILL_DELAY_MS).unref();
   }
 
+  get tier(): string | null {
+    return this.#last === undefined ? null : "container";
+  }
+
   report(): EnvironmentReport {
     const hello = this.#last?.hello;
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: hello === undefined ? null : "container",
+      tier: this.tier,
       notStopped: [],
       strongerTier: null,
       notMounted: [...this.#notMounted],

@@ -23,6 +23,7 @@ import { pythonFolder } from "../python-folder.ts";
 import {
   KEEP_PYTHON_FOLDER,
   NO_PYTHON_FOLDER,
+  noTier,
   notStarted,
   refusedRange,
   unavailable,
@@ -311,7 +312,7 @@ function spawnServer(start: ForkServerOptions): ServerLink {
 function requireBubblewrap(): string {
   const found = findBubblewrap();
   if ("path" in found) return found.path;
-  throw unavailable(`sandbox tier B cannot be used: ${found.why}`, found.fix);
+  throw noTier(`sandbox tier B cannot be used: ${found.why}`, found.fix);
 }
 
 /** Throws EnvironmentUnavailableError where a bundler has left our Python code behind. */
@@ -329,10 +330,10 @@ function toPath(executable: string): string {
 
 function startFailure(executable: string, why: string): EnvironmentUnavailableError {
   if (why.includes(NO_OTHER_USER)) {
-    return unavailable(`it is root, and ${NO_OTHER_USER}`, isInContainer() ? containerLine() : AS_ANOTHER_USER);
+    return noTier(`it is root, and ${NO_OTHER_USER}`, isInContainer() ? containerLine() : AS_ANOTHER_USER);
   }
   if (why.includes(UNREACHABLE)) {
-    return unavailable(why.slice(why.indexOf(UNREACHABLE)), isInContainer() ? containerLine() : USE_REACHABLE);
+    return noTier(why.slice(why.indexOf(UNREACHABLE)), isInContainer() ? containerLine() : USE_REACHABLE);
   }
   return notStarted(executable, why);
 }

@@ -7,14 +7,17 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import { isCommandName } from "../../util/is-command-name.ts";
-import { unavailable } from "./tier.ts";
+import { noTier, unavailable } from "./tier.ts";
 
 const run = promisify(execFile);
+const DEFAULT_COMMAND = "python3";
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 const NOT_ON_PATH = "there is no such program on the PATH. A virtual environment is named by a path, such as ./venv";
 const NOT_PYTHON = "it does not behave like Python";
 const MAX_CHARACTERS = 300;
 const START_LIMIT_MS = 20_000;
+/** The machine may be busy, so this says nothing of the interpreter. */
+const NO_ANSWER = `it did not answer within ${START_LIMIT_MS / 1000} s`;
 const OLDEST = [3, 9] as const;
 
 /**
@@ -22,13 +25,18 @@ const OLDEST = [3, 9] as const;
  * so a command name is never looked up in the current folder, which may be anybody's.
  */
 export async function findInterpreter(wanted = ""): Promise<string> {
-  const path = locate(wanted || "python3");
+  const path = locate(wanted || DEFAULT_COMMAND);
   if (path === undefined)
-    throw missing(wanted || "python3", isCommandName(wanted) ? NOT_ON_PATH : whyNoProgram(wanted));
+    throw missing(wanted || DEFAULT_COMMAND, isCommandName(wanted) ? NOT_ON_PATH : whyNoProgram(wanted));
   if (!isScript(path)) return path;
   const answer = await ask(path, "import sys; print(sys.executable)");
   if ("why" in answer) throw missing(path, answer.why);
   return answer.text.trim();
+}
+
+/** Whether there is anything to try where no interpreter was asked for. */
+export function hasInterpreter(): boolean {
+  return locate(DEFAULT_COMMAND) !== undefined;
 }
 
 /** Runs everywhere, also in Python 2. */
@@ -56,7 +64,7 @@ export async function diagnoseInterpreter(path: string): Promise<EnvironmentUnav
   if (modules === "") return undefined;
   const why = `its standard library lacks ${modules.replaceAll(",", ", ")}`;
   const fix = "Install all of it (on Debian and Ubuntu python3, not python3-minimal), or set RLM_PYTHON to another";
-  return unavailable(`Python '${path}' cannot be used: ${why}`, fix);
+  return noTier(`Python '${path}' cannot be used: ${why}`, fix);
 }
 
 /** As `execFile` rejects. */
@@ -74,7 +82,7 @@ async function ask(path: string, code: string): Promise<{ readonly text: string 
     return { text: stdout };
   } catch (error) {
     const { code: status, killed, stderr = "" } = error as Failure;
-    if (killed === true) return { why: `it did not answer within ${START_LIMIT_MS / 1000} s` };
+    if (killed === true) return { why: NO_ANSWER };
     if (status === "ENOENT") return { why: "the program that its first line names does not exist" };
     if (status === "EACCES") return { why: "this user may not start it" };
     const last = stderr.trim().split("\n").at(-1);
@@ -141,5 +149,5 @@ function isScript(path: string): boolean {
 
 function missing(wanted: string, why: string): EnvironmentUnavailableError {
   const fix = "Install Python 3.9 or newer (on Debian and Ubuntu: apt-get install python3), or set RLM_PYTHON to one";
-  return unavailable(`Python '${wanted}' cannot be used: ${why}`, fix);
+  return (why === NO_ANSWER ? unavailable : noTier)(`Python '${wanted}' cannot be used: ${why}`, fix);
 }

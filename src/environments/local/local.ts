@@ -25,9 +25,12 @@ import { pythonFolder } from "../python-folder.ts";
 import {
   KEEP_PYTHON_FOLDER,
   NO_PYTHON_FOLDER,
+  NoTierError,
   explainAll,
+  isAboutFolder,
   isStartFailure,
   isWorthTrying,
+  noTier,
   notStoppedBy,
   requestedTiers,
   toStronger,
@@ -46,21 +49,33 @@ const CAPABILITIES: Capabilities = {
   fork: true,
   checkpoint: true,
   shell: true,
+  processes: true,
+  threads: true,
+  watch: true,
+  inspectWhileRunning: true,
   network: "none",
   packages: "none",
   languages: ["python"],
 };
 
-/** On macOS: nothing is copied by fork there, and commands are run from Python. */
-const DARWIN_CAPABILITIES: Capabilities = { ...CAPABILITIES, fork: false, checkpoint: false, shell: false };
+/** On macOS: nothing is copied by fork there, commands are run from Python, and there is no inotify. */
+const DARWIN_CAPABILITIES: Capabilities = {
+  ...CAPABILITIES,
+  fork: false,
+  checkpoint: false,
+  shell: false,
+  watch: false,
+};
 
 const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
 const USE_WASM = "Use Python in WebAssembly (rlm env add wasm, then --env wasm)";
-const FIX_ELSEWHERE = `Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop; or: ${USE_WASM}`;
+const USE_DOCKER = "Use containers (rlm env add docker, then --env docker)";
+const FIX_ELSEWHERE = "Run it inside WSL 2, or in a Linux container, such as one of Docker Desktop";
 const TIER_A_ON_MACOS = {
   why: "macOS is not Linux",
   fix: "Run it in a Linux container, such as one of Docker Desktop",
 };
+const NO_GUEST_ON_MACOS = "the tier of macOS (seatbelt) runs Python of the machine only";
 const ROOT_ON_MACOS = "on macOS code of a session would have the user of the host, which is root";
 
 /** The machine that it runs on; tests stand in for another. */
@@ -68,6 +83,12 @@ export interface Machine {
   readonly platform: string;
   readonly isRoot: boolean;
   readonly sandboxExec?: readonly string[];
+  /** How many files this process may have open. Default: what the kernel says. */
+  readonly openFiles?: () => number;
+}
+
+export function thisMachine(): Machine {
+  return { platform: process.platform, isRoot: process.getuid?.() === 0 };
 }
 
 export class LocalEnvironment implements Environment {
@@ -85,18 +106,14 @@ export class LocalEnvironment implements Environment {
   #server: Promise<ForkServer> | undefined;
   #upgrading: Promise<void> | undefined;
   #current: ForkServer | undefined;
-  #filling = false;
+  #filling: Promise<void> | undefined;
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
   #provenTier: Tier | undefined;
   readonly #notMounted = new Set<string>();
   #strongerTier: StrongerTier | null = null;
 
-  constructor(
-    options: EnvironmentOptions,
-    machine: Machine = { platform: process.platform, isRoot: process.getuid?.() === 0 },
-    guest?: GuestProgram,
-  ) {
+  constructor(options: EnvironmentOptions, machine: Machine = thisMachine(), guest?: GuestProgram) {
     this.#options = options;
     this.#machine = machine;
     this.#guest = guest;
@@ -110,7 +127,7 @@ export class LocalEnvironment implements Environment {
     await this.#fill();
   }
 
-  /** Finds a tier. Throws EnvironmentUnavailableError where there is none. */
+  /** Finds a tier. Throws a NoTierError where this machine has none, and EnvironmentUnavailableError for what can be put right. */
   async start(): Promise<void> {
     await this.#startServer();
   }
@@ -136,12 +153,16 @@ export class LocalEnvironment implements Environment {
     }, REFILL_DELAY_MS).unref();
   }
 
+  get tier(): Tier | null {
+    return this.#provenTier ?? null;
+  }
+
   report(): EnvironmentReport {
     const hello = this.#current?.hello;
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: this.#provenTier ?? null,
+      tier: this.tier,
       notStopped:
         this.#provenTier === undefined
           ? []
@@ -189,18 +210,19 @@ export class LocalEnvironment implements Environment {
     return sandbox;
   }
 
-  async #fill(): Promise<void> {
-    if (this.#filling) return;
-    this.#filling = true;
-    try {
-      while (!this.#closed && this.#pool.length < this.#poolSize) {
-        const server = await this.#startServer();
-        const sandbox = await this.#build(server, this.#options.poolOptions);
-        if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
-        else await sandbox.close();
-      }
-    } finally {
-      this.#filling = false;
+  /** Resolves when the pool is full, also where it is being filled already. */
+  #fill(): Promise<void> {
+    this.#filling ??= this.#fillUp().finally(() => (this.#filling = undefined));
+    return this.#filling;
+  }
+
+  /** A sandbox counts when its worker has sent its first event: it can run code. */
+  async #fillUp(): Promise<void> {
+    while (!this.#closed && this.#pool.length < this.#poolSize) {
+      const server = await this.#startServer();
+      const sandbox = await this.#build(server, this.#options.poolOptions);
+      if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
+      else await sandbox.close();
     }
   }
 
@@ -222,9 +244,9 @@ export class LocalEnvironment implements Environment {
     const requested = process.env["RLM_SANDBOX_TIER"];
     const { platform } = this.#machine;
     const tiers = requestedTiers(requested, platform);
-    refuseMachine(this.#machine);
+    refuseMachine(this.#machine, this.#guest !== undefined);
     const executable = await findInterpreter(this.#options.python).catch((error: unknown) => {
-      throw this.#offerWasm(error);
+      throw this.#offerWasm(this.#asked(error));
     });
     const key = JSON.stringify([executable, requested, platform, this.#guest?.node]);
     const [only] = tiers;
@@ -234,7 +256,8 @@ export class LocalEnvironment implements Environment {
       found === undefined ? this.#findTier(executable, tiers) : this.#launch(executable, [], found.tier)
     ).catch(async (error: unknown) => {
       if (this.#closed) throw error;
-      throw this.#offerWasm((isStartFailure(error) ? await diagnoseInterpreter(executable) : undefined) ?? error);
+      const unusable = isStartFailure(error) ? await diagnoseInterpreter(executable) : undefined;
+      throw this.#offerWasm(unusable !== undefined || isAboutFolder(error) ? this.#asked(unusable ?? error) : error);
     });
     this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
     known.set(key, { tier: server.tier, stronger: this.#strongerTier });
@@ -243,6 +266,11 @@ export class LocalEnvironment implements Environment {
     // In tier B each sandbox is a new interpreter, which has nothing of its fork server's.
     if (this.#options.preload.length > 0 && server.tier !== "B") this.#upgrading = this.#upgrade(executable, server);
     return server;
+  }
+
+  /** An interpreter that was asked for is put right, and never done without. */
+  #asked(error: unknown): unknown {
+    return error instanceof NoTierError && this.#options.python ? unavailable(error.why, error.fix) : error;
   }
 
   /** Where this environment cannot be had, another one can. */
@@ -315,13 +343,16 @@ export class LocalEnvironment implements Environment {
 }
 
 /** Throws EnvironmentUnavailableError where no tier is worth trying. */
-function refuseMachine({ platform, isRoot }: Machine): void {
-  if (platform === "darwin" && isRoot) throw unavailable(ROOT_ON_MACOS, "Start it as an ordinary user");
-  if (platform !== "linux" && platform !== "darwin") throw unavailable(NOT_HERE, FIX_ELSEWHERE);
+function refuseMachine({ platform, isRoot, openFiles = openFileLimit }: Machine, hasGuest: boolean): void {
+  if (platform === "darwin" && hasGuest) throw noTier(NO_GUEST_ON_MACOS, TIER_A_ON_MACOS.fix);
+  if (platform === "darwin" && isRoot) throw noTier(ROOT_ON_MACOS, "Start it as an ordinary user");
+  if (platform !== "linux" && platform !== "darwin") {
+    throw noTier(NOT_HERE, hasGuest ? FIX_ELSEWHERE : [FIX_ELSEWHERE, USE_DOCKER, USE_WASM].join("; or: "));
+  }
   const proc = platform === "linux" ? whyNoProc() : undefined;
-  if (proc !== undefined) throw unavailable(proc.why, proc.fix);
+  if (proc !== undefined) throw noTier(proc.why, proc.fix);
   if (pythonFolder() === undefined) throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
-  const files = openFileLimit();
+  const files = openFiles();
   if (files >= MIN_OPEN_FILES) return;
   const why = `this process may have ${files} files open, and sessions need at least ${MIN_OPEN_FILES}`;
   throw unavailable(why, "Raise the limit: ulimit -n 1024");

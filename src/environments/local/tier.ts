@@ -65,14 +65,16 @@ export function isWorthTrying(tier: Tier, failures: readonly EnvironmentUnavaila
 }
 
 export function explainFailure(tier: Tier, stage: string, message: string): EnvironmentUnavailableError {
-  return unavailable(`sandbox tier ${tier} failed to ${stage}: ${message}`, fixFor(stage, message));
+  const why = `sandbox tier ${tier} failed to ${stage}: ${message}`;
+  return (isPassing(stage, message) ? unavailable : noTier)(why, fixFor(stage, message));
 }
 
 /** No tier holds. The fix for the strongest comes first. */
 export function explainAll(failures: readonly EnvironmentUnavailableError[]): EnvironmentUnavailableError {
   const fixes = new Set(failures.map(({ fix }) => fix));
   if (fixes.size > 1) fixes.delete(NO_FIX);
-  return unavailable(failures.map(({ why }) => why).join("; "), [...fixes].join("; or: "));
+  const explain = failures.every((failure) => failure instanceof NoTierError) ? noTier : unavailable;
+  return explain(failures.map(({ why }) => why).join("; "), [...fixes].join("; or: "));
 }
 
 /** Why the strongest tier does not hold, where a weaker one does. */
@@ -89,17 +91,39 @@ export function unavailable(why: string, fix: string): EnvironmentUnavailableErr
   return new EnvironmentUnavailableError({ environment: "local", why, fix });
 }
 
+/**
+ * This machine has no usable Python, or no tier: no mistake in a setting and no passing state is the reason. Callers see it as the error
+ * that it extends.
+ */
+export class NoTierError extends EnvironmentUnavailableError {
+  override get name(): string {
+    return EnvironmentUnavailableError.name;
+  }
+}
+
+export function noTier(why: string, fix: string): NoTierError {
+  return new NoTierError({ environment: "local", why, fix });
+}
+
 const NOT_STARTED = "did not start the fork server";
 
 /** The interpreter ended before it said anything. */
 export function notStarted(executable: string, why: string): EnvironmentUnavailableError {
   const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
-  return unavailable(`Python at '${executable}' ${NOT_STARTED}: ${why}`, fix);
+  return (why.includes(SHOWS_TOO_MUCH) ? noTier : unavailable)(`Python at '${executable}' ${NOT_STARTED}: ${why}`, fix);
 }
 
 /** Whether the interpreter itself may be the reason. */
 export function isStartFailure(error: unknown): boolean {
   return error instanceof EnvironmentUnavailableError && error.why.includes(NOT_STARTED);
+}
+
+/** Whether another interpreter would be a way out. */
+export function isAboutFolder(error: unknown): boolean {
+  return (
+    error instanceof EnvironmentUnavailableError &&
+    [UNREACHABLE, SHOWS_TOO_MUCH].some((part) => error.why.includes(part))
+  );
 }
 
 export function refusedRange(range: UserRange | undefined, why: string): EnvironmentUnavailableError {
@@ -120,9 +144,20 @@ export function requestedTiers(requested: string | undefined, platform: string):
 
 /** As the fork server says it. */
 export const UNREACHABLE = "other users than root cannot reach the folder of the interpreter";
+const SHOWS_TOO_MUCH = "showing that to a sandbox would show too much";
 export const USE_REACHABLE =
   "Use a Python (RLM_PYTHON) and a Node that every user can reach, or run as an ordinary user";
 const NO_FIX = "Run 'rlm doctor' to see what this machine offers";
+
+/** Steps that fail because others use what they need. */
+const SHARED_STEPS = ["take a user", "make pipes", "make its folder", "reach the init"];
+/** EAGAIN, ENOMEM, ENFILE and EMFILE. */
+const TOO_MANY = /\[Errno (?:11|12|23|24)\]/;
+
+/** Whether the step may well succeed later, or with other limits. */
+function isPassing(stage: string, message: string): boolean {
+  return SHARED_STEPS.includes(stage) || TOO_MANY.test(message);
+}
 
 /** As the broker says it. */
 const OWNER_NOT_MAPPED = "the owner of the mounted folder cannot be mapped";

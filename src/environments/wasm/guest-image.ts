@@ -14,7 +14,7 @@ import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
 import { guestFolder } from "./guest-folder.ts";
 import { checkedPath, isWhole } from "./image-check.ts";
 import { nodeFiles } from "./node-files.ts";
-import { findPyodide, PYODIDE_VERSION, unavailable, wasmFolder } from "./pyodide.ts";
+import { checkPyodide, findPyodide, PYODIDE_VERSION, unavailable, wasmFolder } from "./pyodide.ts";
 
 const run = promisify(execFile);
 const BUILD_LIMIT_MS = 120_000;
@@ -85,6 +85,7 @@ function removeOthers(folder: string, version: string): void {
 }
 
 async function make(from: { pyodide: string; guest: string; python: string; path: string }): Promise<void> {
+  checkPyodide(from.pyodide);
   const script = [join(from.guest, "build.cjs"), from.pyodide, from.python, from.path];
   try {
     await run(process.execPath, [...FLAGS, ...script], { env: {}, timeout: BUILD_LIMIT_MS, killSignal: "SIGKILL" });

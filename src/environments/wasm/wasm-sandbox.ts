@@ -6,7 +6,6 @@ import type { Job, Sandbox, SandboxUsage, Worker } from "../environment.ts";
 const RESTART_LIMIT_MS = 60_000;
 
 export class WasmSandbox implements Sandbox {
-  readonly inspectsInWorker = true;
   readonly #inner: Sandbox;
 
   constructor(inner: Sandbox) {

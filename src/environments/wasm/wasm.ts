@@ -13,7 +13,9 @@ import type {
   StrongerTier,
 } from "../environment.ts";
 import type { GuestProgram } from "../local/fork-server.ts";
-import { LocalEnvironment } from "../local/local.ts";
+import { hasInterpreter } from "../local/interpreter.ts";
+import { LocalEnvironment, thisMachine, type Machine } from "../local/local.ts";
+import { NoTierError } from "../local/tier.ts";
 import { prepareGuest } from "./guest-image.ts";
 import { PYODIDE_PYTHON, unavailable } from "./pyodide.ts";
 import { SEAT_BELT, SeatBelt } from "./seat-belt/seat-belt.ts";
@@ -23,21 +25,37 @@ const CAPABILITIES: Capabilities = {
   fork: false,
   checkpoint: false,
   shell: false,
+  processes: false,
+  threads: false,
+  watch: true,
+  inspectWhileRunning: false,
   network: "none",
   packages: "wheels",
   languages: ["python"],
 };
+const WITHOUT_WATCH: Capabilities = { ...CAPABILITIES, watch: false };
 
 export class WasmEnvironment implements Environment {
   readonly name = "wasm";
-  readonly capabilities = CAPABILITIES;
   readonly #options: EnvironmentOptions;
+  readonly #machine: Machine;
   #inner: Promise<Environment> | undefined;
   #live: Environment | undefined;
   #closed = false;
 
-  constructor(options: EnvironmentOptions) {
+  constructor(options: EnvironmentOptions, machine: Machine = thisMachine()) {
     this.#options = options;
+    this.#machine = machine;
+  }
+
+  /** Files are watched by the fork server of a tier on Linux. */
+  get capabilities(): Capabilities {
+    const isExpected = process.platform === "linux" && requestedTier() !== SEAT_BELT;
+    return (this.#live?.capabilities.watch ?? isExpected) ? CAPABILITIES : WITHOUT_WATCH;
+  }
+
+  get tier(): string | null {
+    return this.#live?.tier ?? null;
   }
 
   async warm(): Promise<void> {
@@ -55,7 +73,8 @@ export class WasmEnvironment implements Environment {
   report(): EnvironmentReport {
     const inner = this.#live?.report() ?? EMPTY_REPORT;
     const python = this.#live === undefined ? null : { version: PYODIDE_PYTHON, executable: null };
-    return { ...inner, name: this.name, capabilities: this.capabilities, python };
+    const expectedTier = this.#isTierOutOfReach() ? SEAT_BELT : undefined;
+    return { ...inner, name: this.name, capabilities: this.capabilities, python, expectedTier };
   }
 
   async close(): Promise<void> {
@@ -81,28 +100,38 @@ export class WasmEnvironment implements Environment {
     const { wasm, onProgress = () => {}, poolOptions } = this.#options;
     const guest = await prepareGuest(onProgress, wasm?.wheels ?? null);
     const options = { ...this.#options, preload: [], poolOptions: this.#withWheels(poolOptions) };
-    const requested = process.env["RLM_SANDBOX_TIER"] || undefined;
+    const requested = requestedTier();
     const stronger = requested === SEAT_BELT ? FORCED : await this.#startLocal(options, guest, requested !== undefined);
-    this.#live ??= new SeatBelt(options, guest, this.capabilities, stronger ?? FORCED);
+    this.#live ??= new SeatBelt(options, guest, WITHOUT_WATCH, stronger ?? FORCED);
     return this.#live;
   }
 
-  /** Why there is no tier; undefined if there is one. A tier that is asked for is used, or nothing is. */
+  /**
+   * Why this machine has no tier; undefined if it has one. A tier or an interpreter that is asked for is used, or nothing is. What can be put
+   * right is thrown: a weaker sandbox must not be the answer to a mistake, or to a machine that was busy.
+   */
   async #startLocal(
     options: EnvironmentOptions,
     guest: GuestProgram,
     isForced: boolean,
   ): Promise<StrongerTier | undefined> {
-    const local = new LocalEnvironment(options, undefined, guest);
+    const local = new LocalEnvironment(options, this.#machine, guest);
     try {
       await local.start();
       this.#live = local;
       return undefined;
     } catch (error) {
       await local.close();
-      if (isForced || !(error instanceof EnvironmentUnavailableError)) throw error;
+      if (isForced || !(error instanceof NoTierError)) throw error;
       return { why: error.why, fix: error.fix };
     }
+  }
+
+  /** What is clear without starting anything. Where tiers fail, only trying them shows it. */
+  #isTierOutOfReach(): boolean {
+    const requested = process.env["RLM_SANDBOX_TIER"];
+    if (requested) return requested === SEAT_BELT;
+    return this.#machine.platform !== "linux" || (!this.#options.python && !hasInterpreter());
   }
 
   /** The folder of wheels is a mount like any other, read-only. */
@@ -121,6 +150,10 @@ export class WasmEnvironment implements Environment {
       throw unavailable(error.why, error.fix);
     }
   }
+}
+
+function requestedTier(): string | undefined {
+  return process.env["RLM_SANDBOX_TIER"] || undefined;
 }
 
 const FORCED: StrongerTier = { why: "RLM_SANDBOX_TIER asks for the seat belt", fix: "Unset RLM_SANDBOX_TIER" };

@@ -4,6 +4,7 @@
 
 import { z } from "zod";
 import { addAnswer } from "../../protocol/api/stdlib.ts";
+import { capabilities } from "../../protocol/capabilities.ts";
 import { commonFields, executionError, executionStatus, interruptReason, usage } from "../../protocol/execution.ts";
 import { runResult, runStatus } from "../../protocol/runs.ts";
 import { savedState } from "../../protocol/session-manifest.ts";
@@ -16,6 +17,7 @@ import { inspectedVariable, variableList } from "../../protocol/variables.ts";
 const { id: taskId, exitCode, kind, outputBytes } = taskInfo.shape;
 const { sessionId, executionId, epoch, state, stdout, stderr } = commonFields;
 const { tokens, estimatedTokens, costUsd, llmCalls } = modelUsage.shape;
+const { environment, tier } = sessionInfo.shape;
 const { createdAt, lastExecutedAt, executionCount, variableCount, memoryBytes } = sessionInfo.shape;
 const count = z.int();
 
@@ -54,6 +56,9 @@ export type WorkFacts = Shape<typeof workFacts>;
 
 export const sessionFacts = toFacts({
   sessionId,
+  environment,
+  tier,
+  capabilities: toFacts(capabilities.shape),
   state: sessionInfo.shape.state,
   stdlibLoaded: stdlibState.shape.loaded,
   createdAt,

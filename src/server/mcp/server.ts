@@ -14,8 +14,10 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
+import type { EnvironmentReport } from "../../environments/environment.ts";
 import type { Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
+import { seatBeltWarning } from "../../views/seat-belt.ts";
 import { toCallToolResult, type ToolResult } from "./render/result.ts";
 import { renderError } from "./render/error.ts";
 import type { Activity } from "../observability/activity-tracker.ts";
@@ -44,8 +46,8 @@ export interface MCPSettings {
   readonly timings?: Partial<Timings>;
   /** Receives internal errors. */
   readonly onUnexpected: (error: unknown) => void;
-  /** Called with each folder that sessions do not see though they should, and why: a whole sentence. A client is told, too. */
-  readonly onNotMounted?: (sentence: string) => void;
+  /** Called with what is weaker or less than it should be, such as a folder that sessions do not see, once each. A client is told, too. */
+  readonly onWarning?: (sentence: string) => void;
   /** Called with what calls start, and the HTTP request of the call, if any. Default: ignored. */
   readonly onActivity?: (activity: Activity, request: Request | undefined) => void;
 }
@@ -57,12 +59,12 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const { tools: offered, isStructured = false, onUnexpected } = settings;
   const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
   const tools = offered.map((tool) => toListing(tool, isStructured));
-  const instructions = toInstructions({
+  const offer = {
     capabilities: runtime.report().capabilities,
     tools: [...byName.keys()],
     hasFiles: settings.hostPaths.mounts.length > 0,
     isShared: settings.isShared === true,
-  });
+  };
   const shared: SharedCallState = {
     runtime,
     hostPaths: settings.hostPaths,
@@ -76,6 +78,12 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   };
 
   const logged = new Set<string>();
+  const log = (sentence: string): void => {
+    if (!logged.has(sentence)) settings.onWarning?.(sentence);
+    logged.add(sentence);
+  };
+  const early = seatBeltWarning(runtime.report());
+  if (early !== undefined) log(early);
 
   const callTool = async (name: string, args: unknown, call: ToolCall): Promise<ToolResult> => {
     const tool = byName.get(name);
@@ -91,10 +99,11 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   };
 
   return ({ era }) => {
+    const warning = seatBeltWarning(runtime.report());
     const mcp = new McpServer(
       { name: "rlm", title: "RLM Runtime", version: VERSION },
       {
-        instructions,
+        instructions: toInstructions({ ...offer, isSeatBelt: warning !== undefined }),
         cacheHints: {
           "tools/list": LIST_HINT,
           "resources/list": LIST_HINT,
@@ -104,7 +113,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       },
     );
     const { server } = mcp;
-    const told = new Set<string>();
+    const told = new Set(warning === undefined ? [] : [warning]);
     server.registerCapabilities({ tools: {}, resources: {} });
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -113,11 +122,10 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       const result = await callTool(params.name, params.arguments, call);
       if (result.task !== undefined && supportsTasks(context))
         return toTaskResult(result.task) as unknown as CallToolResult;
-      const news = runtime.report().notMounted.filter((sentence) => !told.has(sentence));
+      const news = warningsOf(runtime.report()).filter((sentence) => !told.has(sentence));
       for (const sentence of news) {
         told.add(sentence);
-        if (!logged.has(sentence)) settings.onNotMounted?.(sentence);
-        logged.add(sentence);
+        log(sentence);
       }
       return toCallToolResult(result, { isStructured, notes: [...call.notes, ...news] });
     });
@@ -125,6 +133,11 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     serveOutput(server, runtime);
     return mcp;
   };
+}
+
+function warningsOf(report: EnvironmentReport): readonly string[] {
+  const warning = seatBeltWarning(report);
+  return [...(warning === undefined ? [] : [warning]), ...report.notMounted];
 }
 
 function toListing({ listing, output }: MCPTool, isStructured: boolean): Tool {

@@ -4,6 +4,7 @@
 // execution. Paths are relative to the working directory, or absolute below it. A path that leads out of it, by `..` or by a link, is a
 // REPLSecurityError. Content is streamed in pieces; only `read` holds all of it in memory.
 
+import { requireCapability, type Declared } from "../../environments/capabilities.ts";
 import type { Sandbox } from "../../environments/environment.ts";
 import { FileError, REPLSecurityError, WorkerLostError } from "../../errors.ts";
 import type { FileEntry, FileListing } from "../../protocol/files.ts";
@@ -84,13 +85,13 @@ const MAX_DEPTH = 64;
 
 export class Files {
   readonly #owner: FilesOwner;
-  readonly #environment: string;
+  readonly #environment: Declared;
   /** Reads and writes may take long, so quick operations do not queue behind them. */
   readonly #transfers = new Semaphore(TRANSFERS_AT_ONCE, MAX_WAITING);
   readonly #others = new Semaphore(OTHERS_AT_ONCE, MAX_WAITING);
   #watches = 0;
 
-  constructor(owner: FilesOwner, environment: string) {
+  constructor(owner: FilesOwner, environment: Declared) {
     this.#owner = owner;
     this.#environment = environment;
   }
@@ -191,10 +192,11 @@ export class Files {
     await this.#run("remove", { do: "remove", path }, options);
   }
 
-  /** Resolves when watching has started. Close the watch, or leave its loop. */
+  /** Resolves when watching has started. Close the watch, or leave its loop. Throws CapabilityMissingError. */
   async watch(path = ".", { recursive = false }: { readonly recursive?: boolean } = {}): Promise<FileWatch> {
     const target = { action: "watch", path };
     const inner = this.#inner("watch", path);
+    requireCapability(this.#environment, "watch", `watch '${path}'`);
     if (this.#watches >= MAX_WATCHES) throw denied(target, `${MAX_WATCHES} watches are open in this session already`);
     this.#watches += 1;
     const release = (): void => void (this.#watches -= 1);
@@ -319,7 +321,7 @@ export class Files {
 
   #inner(action: string, path: string): string {
     this.#owner.checkOpen();
-    return toInnerPath(path, { action, folder: this.folder, environment: this.#environment });
+    return toInnerPath(path, { action, folder: this.folder, environment: this.#environment.name });
   }
 
   #toError({ action, path }: Target, answer: FileAnswer | undefined): Error {
@@ -329,7 +331,7 @@ export class Files {
     }
     const { reason, why } = answer;
     if (reason !== "refused") return new FileError({ action, path, reason, why });
-    return new REPLSecurityError({ action, target: path, environment: this.#environment, why });
+    return new REPLSecurityError({ action, target: path, environment: this.#environment.name, why });
   }
 }
 

@@ -1,8 +1,8 @@
 // Queries about a live namespace. They are answered while code runs and never wait for it.
 //
 // Queries that may run user code (a repr, a property) run in a fork of the worker that is killed at its time limit, so the session itself
-// is never changed. Four of them run at a time; others wait in a queue. Where no process can be forked they run in the worker, one at a
-// time, and a worker that does not answer in time is replaced.
+// is never changed. Four of them run at a time; others wait in a queue. Without the capability `inspectWhileRunning` they run in the worker,
+// one at a time and while no code runs, and a worker that does not answer in time is replaced.
 
 import { InspectionError, WorkerLostError } from "../../errors.ts";
 import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
@@ -121,7 +121,7 @@ export class Inspector {
       this.#executor.checkOpen();
       reply =
         "timeoutMs" in question
-          ? await kernels.inspect(question, limitMs, () => this.#executor.isRunningCode)
+          ? await kernels.inspect(question, { action: what, limitMs, isRunning: () => this.#executor.isRunningCode })
           : await kernels.current.query(question, limitMs);
     }
     if (reply === undefined) {

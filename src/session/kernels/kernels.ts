@@ -48,6 +48,13 @@ export interface KernelSettings {
 /** "timeout": no reply, because code holds the interpreter. "ended": the worker was ended for it. Undefined: the worker was lost. */
 type InspectionReply = StatusEvent | "timeout" | "ended" | undefined;
 
+interface InspectionLimits {
+  /** For messages. */
+  readonly action: string;
+  readonly limitMs: number;
+  readonly isRunning: () => boolean;
+}
+
 const RESTARTS = 3;
 /** Forking a large heap takes tens of milliseconds. */
 const FORK_LIMIT_MS = 5_000;
@@ -166,15 +173,20 @@ export class Kernels {
   }
 
   /**
-   * Sends a query that may run user code, as `Kernel.query`. Where the worker itself runs that, it does so only while `isRunning` says that
-   * nothing runs, and nothing is started meanwhile. If it does not answer within the limit it is ended and replaced: "ended".
+   * Sends a query that may run user code, as `Kernel.query`. Without the capability to do so while code runs, the worker itself runs it, and
+   * no code is started meanwhile. Throws CapabilityMissingError where `isRunning`. If it does not answer within the limit it is ended and
+   * replaced: "ended".
    */
-  async inspect(question: UserCodeQuestion, limitMs: number, isRunning: () => boolean): Promise<InspectionReply> {
-    if (this.#sandbox.inspectsInWorker !== true) return this.#kernel.query(question, limitMs);
+  async inspect(
+    question: UserCodeQuestion,
+    { action, limitMs, isRunning }: InspectionLimits,
+  ): Promise<InspectionReply> {
+    const { environment } = this.#settings;
+    if (environment.capabilities.inspectWhileRunning) return this.#kernel.query(question, limitMs);
     await this.#inspections.acquire();
     if (isRunning()) {
       this.#inspections.release();
-      return this.#kernel.query({ ...question, timeoutMs: 0 }, limitMs);
+      throw missingCapability(environment, "inspectWhileRunning", `${action} while code runs`);
     }
     const over = deferred();
     this.#inspecting = over.promise;

@@ -15,11 +15,20 @@ export interface ContractCase {
   run(context: ContractContext): Promise<void>;
 }
 
-/** `runs`: recursive runs, answered by the script of the contract. */
-export type Need = "fork" | "checkpoint" | "shell" | "runs" | OptionalFeature;
+/** A capability, or `runs`: recursive runs, answered by the script of the contract. */
+export type Need =
+  | "fork"
+  | "checkpoint"
+  | "shell"
+  | "processes"
+  | "threads"
+  | "watch"
+  | "inspectWhileRunning"
+  | "runs"
+  | OptionalFeature;
 
-/** `threads`, the module `resource`, and `inspection` while code runs: what Python in WebAssembly does not have. */
-export type OptionalFeature = "threads" | "resource" | "inspection";
+/** The module `resource`, which Python in WebAssembly does not have. */
+export type OptionalFeature = "resource";
 
 /** What a case works with. Everything that it opens here is closed when the case has ended. */
 export interface ContractContext {
@@ -28,7 +37,7 @@ export interface ContractContext {
   /** Another runtime with the same sessions, tasks and runs; the same one where there is no other. */
   readonly other: Runtime;
   /** What its environment can do. */
-  readonly capabilities: Pick<Capabilities, "fork" | "checkpoint" | "shell">;
+  readonly capabilities: Capabilities;
   /** How many executions may wait in one session. */
   readonly maxWaiting: number;
   /** Opens a session that is closed when the case has ended. */

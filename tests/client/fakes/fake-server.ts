@@ -21,6 +21,10 @@ export const VERSION = {
     fork: true,
     checkpoint: true,
     shell: true,
+    processes: true,
+    threads: true,
+    watch: true,
+    inspectWhileRunning: true,
     network: "none",
     packages: "none",
     languages: ["python"],
@@ -102,7 +106,9 @@ export function toMessage(id: string | undefined, event: { readonly type: string
 
 export const SESSION = {
   id: "s",
-  environment: "local",
+  environment: VERSION.environment,
+  tier: "A",
+  capabilities: VERSION.capabilities,
   state: "idle",
   createdAt: "2026-01-01T00:00:00.000Z",
   lastExecutedAt: null,

@@ -1,7 +1,9 @@
 // What a session promises in every environment, as users see it. Each environment runs this suite.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import type { LocalRuntime } from "../../../src/api/local.ts";
+import { describeCapabilities } from "./capabilities.ts";
+import { describeCore } from "./core.ts";
 import { describeExecuting } from "./executing.ts";
 import { describeState } from "./state.ts";
 import { describeStopping } from "./stopping.ts";
@@ -11,8 +13,16 @@ import { describeVariables } from "./variables.ts";
 
 const MIB = 2 ** 20;
 
+/** What every environment must do, and what it says of itself. */
+export const CORE = [describeCapabilities, describeCore];
+const ALL = [...CORE, describeExecuting, describeStopping, describeVariables, describeState, describeIsolation];
+
 /** The name is the one that options and errors have. */
-export function describeSessions(name: string, contract: SessionsContract): void {
+export function describeSessions(
+  name: string,
+  contract: SessionsContract,
+  subjects: readonly ((suite: Suite) => void)[] = ALL,
+): void {
   describe(`sessions in ${name}`, () => {
     let runtime: LocalRuntime | undefined;
     beforeAll(async () => {
@@ -29,15 +39,6 @@ export function describeSessions(name: string, contract: SessionsContract): void
         return runtime;
       },
     };
-
-    test("the runtime reports the environment and its capabilities", async () => {
-      expect(await suite.runtime().info()).toMatchObject({ environment: name, capabilities: contract.capabilities });
-    });
-
-    describeExecuting(suite);
-    describeStopping(suite);
-    describeVariables(suite);
-    describeState(suite);
-    describeIsolation(suite);
+    for (const declare of subjects) declare(suite);
   });
 }

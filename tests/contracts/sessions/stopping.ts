@@ -6,24 +6,10 @@ import { firstOutput, run } from "../../../src/testing/contract/drive.ts";
 import { needs, openSession, type Suite } from "./suite.ts";
 
 const BEGUN = "import asyncio, time\nprint('begun', flush=True)\n";
-const WAITS: readonly (readonly [string, string])[] = [
-  ["a busy loop", "while True: pass"],
-  ["time.sleep", "time.sleep(600)"],
-  ["a stuck await", "await asyncio.Event().wait()"],
-];
 const STUBBORN = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
 
 export function describeStopping(suite: Suite): void {
   describe("stopping", () => {
-    test.each(WAITS)("interrupt() ends %s and keeps the state", async (_, code) => {
-      await using session = await openSession(suite);
-      const execution = session.execute(`kept = 1\n${BEGUN}${code}`, { timeoutMs: null });
-      await firstOutput(execution);
-      expect(await session.interrupt()).toBe(execution.id);
-      expect(await execution).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept", epoch: 1 });
-      expect((await run(session, "kept")).text).toBe("1");
-    });
-
     test("interrupt() ends a child process", async (context) => {
       needs(suite, context, "processes");
       await using session = await openSession(suite);

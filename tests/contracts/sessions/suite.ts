@@ -8,10 +8,10 @@ import type { LocalRuntime, LocalSession, LocalSessionOptions, RuntimeOptions } 
 import type { Capabilities } from "../../../src/protocol/capabilities.ts";
 
 /**
- * What most environments have, besides capabilities. `processes`: code can start others. `threads`: it can start those. `disk-quota`:
- * files are limited. `mounts`: folders of the host can be visible. `host-processes`: the host sees the processes of a session.
+ * What most environments and tiers have, besides capabilities. `disk-quota`: files are limited. `mounts`: folders of the host can be
+ * visible. `links`: code can make symbolic links.
  */
-export type Feature = "processes" | "threads" | "disk-quota" | "mounts" | "host-processes";
+export type Feature = "disk-quota" | "mounts" | "links";
 
 export interface SessionsContract {
   /** Opens a runtime whose sessions run in the environment. */
@@ -30,39 +30,40 @@ export interface Suite extends Required<SessionsContract> {
   readonly runtime: () => LocalRuntime;
 }
 
-type Operation = "fork" | "checkpoint" | "shell";
+const CAPABILITIES = ["fork", "checkpoint", "shell", "processes", "threads", "watch", "inspectWhileRunning"] as const;
+type Capability = (typeof CAPABILITIES)[number];
 
 export function openSession(suite: Suite, options?: LocalSessionOptions): Promise<LocalSession> {
   return suite.runtime().openSession(options);
 }
 
 /** Skips a case that needs what the environment does not have. */
-export function needs(suite: Suite, { skip }: TestContext, ...features: readonly (Feature | Operation)[]): void {
+export function needs(suite: Suite, { skip }: TestContext, ...features: readonly (Feature | Capability)[]): void {
   for (const feature of features)
     skip(isUnsupported(suite, feature), `${suite.name} has no ${feature}: ${whyNot(suite, feature)}`);
 }
 
 /** Skips the case of an absence where there is none. */
-export function needsAbsence(suite: Suite, { skip }: TestContext, feature: Feature | Operation): void {
+export function needsAbsence(suite: Suite, { skip }: TestContext, feature: Feature | Capability): void {
   skip(!isUnsupported(suite, feature), `${suite.name} has ${feature}`);
 }
 
 /** An error that names the capability, the environment, and what to use instead. */
-export function missing(suite: Suite, capability: Operation): unknown {
+export function missing(suite: Suite, capability: Capability): unknown {
   return expect.objectContaining({
     capability,
     message: expect.stringMatching(`environment '${suite.name}' does not have the capability '${capability}'\\. \\w+`),
   });
 }
 
-function isUnsupported({ capabilities, unsupported }: Suite, feature: Feature | Operation): boolean {
-  return isOperation(feature) ? !capabilities[feature] : unsupported[feature] !== undefined;
+function isUnsupported({ capabilities, unsupported }: Suite, feature: Feature | Capability): boolean {
+  return isCapability(feature) ? !capabilities[feature] : unsupported[feature] !== undefined;
 }
 
-function whyNot({ unsupported }: Suite, feature: Feature | Operation): string {
-  return isOperation(feature) ? "its capabilities say so" : (unsupported[feature] ?? "");
+function whyNot({ unsupported }: Suite, feature: Feature | Capability): string {
+  return isCapability(feature) ? "its capabilities say so" : (unsupported[feature] ?? "");
 }
 
-function isOperation(feature: Feature | Operation): feature is Operation {
-  return feature === "fork" || feature === "checkpoint" || feature === "shell";
+function isCapability(feature: Feature | Capability): feature is Capability {
+  return CAPABILITIES.some((name) => name === feature);
 }

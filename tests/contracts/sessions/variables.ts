@@ -16,20 +16,6 @@ export function describeVariables(suite: Suite): void {
       expect(await session.inspect("absent")).toBe(null);
     });
 
-    test("are set and read as JSON, text and bytes", async () => {
-      await using session = await openSession(suite);
-      const json = { list: [1, null, "ä"], nested: { ok: true } };
-      await session.set("j", { json });
-      await session.set("t", { text: "line\r\n\u0000€" });
-      await session.set("b", { bytes: Uint8Array.of(0, 255, 10, 13) });
-      expect((await run(session, "type(j).__name__, type(t).__name__, type(b).__name__")).text).toBe(
-        "('dict', 'str', 'bytes')",
-      );
-      expect(await session.get("j")).toEqual(json);
-      expect(await session.get("t", { as: "text" })).toBe("line\r\n\u0000€");
-      expect(await session.get("b", { as: "bytes" })).toEqual(Uint8Array.of(0, 255, 10, 13));
-    });
-
     test("of 64 MiB arrive and return byte for byte", async () => {
       await using session = await openSession(suite);
       const bytes = Buffer.alloc(

@@ -95,7 +95,7 @@ case "$4" in *without*) echo "python 3.8 without:" ;; *) echo "it is Python 3.8"
   test("a run without Python is 70, too", async () => {
     const { code, stdout, stderr } = await rlm(["run", "--demo", "--quiet", "--python", "/nowhere"]);
     expect([code, stdout]).toEqual([70, ""]);
-    expect(stderr).toMatch(/^rlm: the run failed: Cannot start a session .* there is no such file/);
+    expect(stderr).toMatch(/^rlm: the run failed: Cannot use environment .* there is no such file/);
   });
 });
 
@@ -164,14 +164,14 @@ test("few open files: one sentence with the command that raises the limit", asyn
     70,
     "",
     expect.stringMatching(
-      /^rlm: cannot start a session .* may have 64 files open, .* at least 96\. Raise the limit: ulimit -n 1024\n$/,
+      /^rlm: cannot use environment .* may have 64 files open, .* at least 96\. Raise the limit: ulimit -n 1024\n$/,
     ),
   ]);
   const fewer = await shell(`ulimit -n 24; ${COMMAND} exec -c 1`).ended;
   expect([fewer.code, fewer.stderr]).toEqual([
     70,
     expect.stringMatching(
-      /^rlm: (?:(?:cannot start: )?too many files are open|cannot start a session .* at least 96)\. Raise the limit: ulimit -n 1024\n$/,
+      /^rlm: (?:(?:cannot start: )?too many files are open|cannot use environment .* at least 96)\. Raise the limit: ulimit -n 1024\n$/,
     ),
   ]);
   expect(await shell(`ulimit -n 128; ${COMMAND} exec -c "print(1)"`).ended).toEqual({

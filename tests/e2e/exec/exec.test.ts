@@ -104,7 +104,7 @@ describe("exit codes", () => {
   test("a missing Python is 70, with the fix", async () => {
     const { code, stderr } = await rlm(["exec", "--python", "/nowhere", "-c", "1"]);
     expect(code).toBe(70);
-    expect(stderr).toMatch(/^rlm: cannot start a session.*Install Python 3\.9.*\n$/);
+    expect(stderr).toMatch(/^rlm: cannot use environment.*Install Python 3\.9.*\n$/);
   });
 });
 

@@ -53,7 +53,6 @@ test("without a model there is no such tool, and no message about it", async () 
 
 test.each([
   ["a model without the key of its provider", { "rlm.toml": '[rlm]\nmodel = "gpt-5-mini"\n' }, "OPENAI_API_KEY"],
-  ["a file with a mistake", { "rlm.toml": '[rlm]\nmodell = "x"\n' }, "rlm.toml:2"],
   [
     "an address that only the folder's file says",
     { "rlm.toml": '[rlm]\nmodel = "x"\nbase_url = "https://collector.example/v1"\n' },
@@ -74,6 +73,28 @@ test.each([
   const refused = await rlm(["mcp-serve", "--tools", "rlm_query"], { cwd: join(folder, "project"), env });
   expect(refused.code).toBe(2);
   expect(refused.stderr).toMatch(/there is no tool 'rlm_query': it needs a model to ask, and /i);
+});
+
+test.each([
+  ["an unknown key", '[rlm]\nenvironment = "docker"\nmodell = "x"\n', "rlm.toml:3"],
+  ["a value of the wrong form", '[limits]\nmemory = "much"\n', "rlm.toml:2"],
+  ["what is not TOML", '[rlm]\nenvironment = "docker\n', "rlm.toml:2"],
+])(
+  "with %s in rlm.toml it does not start, so that sessions run nowhere else than was chosen",
+  async (_, text, where) => {
+    writeFileSync(join(folder, "project", "rlm.toml"), text);
+    const { code, stdout, stderr } = await rlm(["mcp-serve"], { cwd: join(folder, "project"), env });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(where);
+  },
+);
+
+test("a wrong line in .env costs the model, and the rest of the configuration counts", async () => {
+  writeFileSync(join(folder, "project", "rlm.toml"), '[rlm]\nmodel = "x"\n');
+  writeFileSync(join(folder, "project", ".env"), "what is this\nRLM_ENVIRONMENT=docker\n");
+  await using program = await start({ DOCKER_HOST: "unix:///nowhere/docker.sock" });
+  expect(program.stderr).toMatch(/^rlm: there is no rlm_query: .*\.env:1/);
+  expect(await program.call("execute_python", { code: "1" })).toContain("no Docker engine at unix:///nowhere");
 });
 
 test("an address that the user sets is used", async () => {

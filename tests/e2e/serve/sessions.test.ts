@@ -21,10 +21,12 @@ describe("rlm sessions", () => {
     await server.rlm(["sessions", "exec", id, "-c", "import os; colour = os.environ['COLOUR']"]);
     const listed = await server.rlm(["sessions"]);
     expect(listed.stdout).toMatch(
-      /^ID +STATE +EXECUTIONS +MEMORY +AGE +IDLE\n(?:.*\n)*work +idle +1 +[\d.]+ MiB +\d+ s +\d+ s\n/,
+      /^ID +STATE +ENVIRONMENT +EXECUTIONS +MEMORY +AGE +IDLE\n(?:.*\n)*work +idle +local, \S+ +1 +[\d.]+ MiB +\d+ s +\d+ s\n/,
     );
     const shown = await server.rlm(["sessions", "show", id]);
-    expect(shown.stdout).toMatch(/^id +work\nstate +idle\n[\s\S]*executions +1\n[\s\S]*variables +os, colour\n$/);
+    expect(shown.stdout).toMatch(
+      /^id +work\nstate +idle\nenvironment +local, \S+\ncapabilities +fork yes, .*\n[\s\S]*executions +1\n[\s\S]*variables +os, colour\n$/,
+    );
     expect(await server.rlm(["sessions", "close", id])).toEqual({
       code: 0,
       stdout: "work closed after 1 execution\n",

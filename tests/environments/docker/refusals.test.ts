@@ -13,8 +13,8 @@ import { openRuntime } from "../../../src/index.ts";
 import { remove } from "../../remove.ts";
 import { useDocker } from "../../use-docker.ts";
 
-const obstacle = await useDocker();
-if (obstacle !== undefined) process.stdout.write(`Skipped, refusals of an engine: ${obstacle}\n`);
+const unavailable = await useDocker();
+if (unavailable !== undefined) process.stdout.write(`Skipped, refusals of an engine: ${unavailable}\n`);
 const NOBODY = 65534;
 
 /** Why no session opens. */
@@ -26,7 +26,7 @@ async function refusalOf(docker: DockerOptions): Promise<unknown> {
   );
 }
 
-describe.skipIf(obstacle !== undefined)("an engine refuses", () => {
+describe.skipIf(unavailable !== undefined)("an engine refuses", () => {
   test.each<readonly [string, DockerOptions, RegExp, RegExp]>([
     [
       "an unknown runtime",

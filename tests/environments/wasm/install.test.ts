@@ -2,7 +2,9 @@
 
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -20,9 +22,9 @@ import { addEnv } from "../../../src/cli/env/commands.ts";
 import { buildImage } from "../../../src/environments/wasm/guest-image.ts";
 import { isWhole } from "../../../src/environments/wasm/image-check.ts";
 import { installWasm } from "../../../src/environments/wasm/install.ts";
-import { findPyodide, PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
+import { findPyodide, isPyodide, PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
 import { dataPath } from "../../../src/util/data-folder.ts";
-import { hasPackage, PACKAGE } from "./open-wasm.ts";
+import { hasPackage, hasPyodide, PACKAGE, PYODIDE } from "./open-wasm.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "rlm-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -54,6 +56,22 @@ test("a package with another content is refused, and nothing is left of it", asy
   writeFileSync(join(scratch, "x"), "x");
   execFileSync("tar", ["-czf", forged, "-C", scratch, "x"]);
   await expect(installWasm({ package: forged })).rejects.toThrow(/has the wrong hash: expected sha512-/);
+  expect(readdirSync(dataPath("wasm"))).toEqual([]);
+});
+
+test.skipIf(!hasPyodide)("a file of Pyodide with another content is refused, wherever it was found", async () => {
+  vi.stubEnv("RLM_DATA", join(scratch, "changed"));
+  const changed = join(scratch, "node_modules", "pyodide");
+  cpSync(PYODIDE, changed, { recursive: true });
+  appendFileSync(join(changed, "pyodide.mjs"), "\n");
+  expect(isPyodide(changed)).toBe(true); // by its names and its version
+  await expect(buildImage(changed, () => {})).rejects.toMatchObject({
+    environment: "wasm",
+    why: expect.stringMatching(
+      /node_modules\/pyodide\/pyodide\.mjs is not the file of Pyodide .* expected SHA-256 6f1d60/,
+    ),
+    fix: "Install it again with: rlm env add wasm --force",
+  });
   expect(readdirSync(dataPath("wasm"))).toEqual([]);
 });
 

@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { EnvironmentOptions } from "../../../src/environments/environment.ts";
+import type { Machine } from "../../../src/environments/local/local.ts";
 import { PYODIDE_VERSION } from "../../../src/environments/wasm/pyodide.ts";
 import { WasmEnvironment } from "../../../src/environments/wasm/wasm.ts";
 import type { Capabilities } from "../../../src/protocol/capabilities.ts";
@@ -11,7 +12,7 @@ import { dataPath } from "../../../src/util/data-folder.ts";
 import { PLAIN } from "../../contracts/environment.ts";
 import { PYTHON } from "../../open.ts";
 
-const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
+export const PYODIDE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}`);
 export const NO_PYODIDE = "Pyodide is not in the cache: node scripts/setup.mjs test";
 /** The package as npm downloads it. */
 export const PACKAGE = resolve("node_modules/.cache/rlm", `pyodide-${PYODIDE_VERSION}.tgz`);
@@ -26,6 +27,10 @@ export const WASM_CAPABILITIES: Capabilities = {
   fork: false,
   checkpoint: false,
   shell: false,
+  processes: false,
+  threads: false,
+  watch: true,
+  inspectWhileRunning: false,
   network: "none",
   packages: "wheels",
   languages: ["python"],
@@ -43,14 +48,18 @@ export function installWasm(): void {
   }
 }
 
-export function openWasm(options: Partial<EnvironmentOptions> = {}): WasmEnvironment {
+/** Behind the seat belt. */
+export const SEAT_BELT_CAPABILITIES: Capabilities = { ...WASM_CAPABILITIES, watch: false };
+
+/** Installs it. Returns why that is not possible, if so. */
+export async function useWasm(): Promise<string | undefined> {
+  if (!hasPyodide) return NO_PYODIDE;
   installWasm();
-  return new WasmEnvironment({
-    python: PYTHON,
-    preload: [],
-    poolSize: 0,
-    poolOptions: PLAIN,
-    onLessMemory: () => {},
-    ...options,
-  });
+  return undefined;
+}
+
+export function openWasm(options: Partial<EnvironmentOptions> = {}, machine?: Machine): WasmEnvironment {
+  installWasm();
+  const usual = { python: PYTHON, preload: [], poolSize: 0, poolOptions: PLAIN, onLessMemory: () => {} };
+  return new WasmEnvironment({ ...usual, ...options }, machine);
 }

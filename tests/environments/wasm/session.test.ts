@@ -82,9 +82,13 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
       const result = await session.execute(code).result;
       return result.status === "error" ? `${result.error.name}: ${result.error.value}` : result.status;
     };
-    expect(await why("import subprocess; subprocess.run(['ls'])")).toMatch(/OSError: .*capability 'shell'.*'local'/);
-    expect(await why("import threading; threading.Thread(target=print).start()")).toMatch(/RuntimeError: .*asyncio/);
-    expect(await why("import os; os.fork()")).toMatch(/OSError: .*capability 'shell'/);
+    expect(await why("import subprocess; subprocess.run(['ls'])")).toMatch(
+      /OSError: .*capability 'processes'.*'local'/,
+    );
+    expect(await why("import threading; threading.Thread(target=print).start()")).toMatch(
+      /RuntimeError: .*'threads'.*asyncio/,
+    );
+    expect(await why("import os; os.fork()")).toMatch(/OSError: .*capability 'processes'/);
     expect(await why("import socket; socket.create_connection(('127.0.0.1', 1))")).toMatch(/OSError: .*'network'/);
     expect(await why("import tkinter")).toMatch(/ModuleNotFoundError: .*'wasm' environment does not have/);
     await expect(session.fork()).rejects.toMatchObject({ capability: "fork" });

@@ -22,8 +22,8 @@ afterAll(() => {
 
 test("the project folder of an MCP server is left out if it holds secrets, and its client and its log are told once", async () => {
   const logged: string[] = [];
-  const onNotMounted = (sentence: string): void => void logged.push(sentence);
-  await using connection = await connect({ mounts: toMounts(folder, []), onNotMounted });
+  const onWarning = (sentence: string): void => void logged.push(sentence);
+  await using connection = await connect({ mounts: toMounts(folder, []), onWarning });
   const code = `open(${JSON.stringify(join(folder, "readme"))})`;
   const first = JSON.stringify(await connection.call("execute_python", { code }));
   expect(first).toContain("PermissionError");

@@ -22,7 +22,7 @@ interface ConnectOptions extends Partial<MCPSettings> {
   readonly mounts?: readonly Mount[];
   readonly runtime?: RuntimeOptions;
   /** Connects to the runtime of another connection. */
-  readonly beside?: Connection;
+  readonly beside?: Pick<Connection, "runtime" | "sessionFiles" | "unexpected">;
   /** For `rlm_query`. */
   readonly toRLM?: (runtime: Runtime) => RLM;
 }

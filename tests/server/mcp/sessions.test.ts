@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
+import { hasPyodide, installWasm } from "../../environments/wasm/open-wasm.ts";
 import { connect, factsOf, textOf, type Connection } from "./connect.ts";
 
 let mcp: Connection;
@@ -67,13 +68,34 @@ describe("sessions", () => {
       new RegExp(`^id +state +executions .*\\n(.*\\n)*${id} +idle +1 .* MiB +2: apple, pear`),
     );
     expect(await mcp.text("list_repl_sessions")).toMatch(
-      /\nEnvironment: local, sandbox tier [\w-]+: fork yes, checkpoint yes, shell yes, network none, packages none, languages python\.$/,
+      /\nEnvironment: local, sandbox tier [\w-]+: fork yes, .*, inspectWhileRunning yes, network none, packages none, languages python\.$/,
     );
     const ended = await mcp.call("destroy_repl_session", { session_id: id });
     expect(textOf(ended)).toMatch(
       new RegExp(`^Session '${id}' has ended: 1 execution in \\d+ s, variables: 2: apple, pear\\.$`),
     );
     expect(await mcp.failure("execute_repl", { session_id: id, code: "1" })).toContain(`No session '${id}'`);
+  });
+
+  test.skipIf(!hasPyodide)("in another environment are listed with what they can do there", async () => {
+    installWasm();
+    await mcp.text("create_repl_session", { session_id: "usual" });
+    await using _ = await mcp.runtime.openSession({ id: "elsewhere", environment: "wasm" });
+    const listed = await mcp.call("list_repl_sessions", {});
+    expect(textOf(listed)).toMatch(
+      /\nEnvironment: local, .*\nEnvironment of 'elsewhere': wasm, .*: fork no, .* threads no, /,
+    );
+    const listing = factsOf(listed)["sessions"] as readonly { readonly session_id: string }[];
+    const place = (id: string): unknown => listing.find(({ session_id }) => session_id === id);
+    expect(place("usual")).toMatchObject({
+      environment: "local",
+      capabilities: { fork: true, inspect_while_running: true },
+    });
+    expect(place("elsewhere")).toMatchObject({
+      environment: "wasm",
+      tier: expect.any(String),
+      capabilities: { fork: false, inspect_while_running: false },
+    });
   });
 
   test("an id that is taken or invalid is refused with what to do", async () => {

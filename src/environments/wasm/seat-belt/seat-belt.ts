@@ -76,11 +76,15 @@ export class SeatBelt implements Environment {
     this.#fill().catch(() => {}); // opening the next session fails in the same way, and reports it
   }
 
+  get tier(): string | null {
+    return this.#hasStarted ? SEAT_BELT : null;
+  }
+
   report(): EnvironmentReport {
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: this.#hasStarted ? SEAT_BELT : null,
+      tier: this.tier,
       notStopped: NOT_STOPPED,
       notMounted: [...this.#notMounted],
       strongerTier: this.#stronger,

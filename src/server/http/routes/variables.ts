@@ -1,5 +1,5 @@
-// The variables of a session: listing, inspecting, reading and setting them. Inspecting never waits for running code; reading and setting
-// are queued behind it.
+// The variables of a session: listing, inspecting, reading and setting them. Inspecting never waits for running code: it is answered, or
+// refused where the environment cannot do that. Reading and setting are queued behind it.
 
 import { SessionStateError, VariableNotFoundError } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
@@ -29,7 +29,7 @@ const inspect = route("GET", "/v1/sessions/{id}/variables/{name}", {
   summary: "Inspect one variable, within limits",
   query: schemas.inspectQuery,
   responses: { 200: { description: "The summary", schema: inspectedVariable } },
-  problems: [404, 410],
+  problems: [404, 409, 410],
   handle: async ({ request, params, query }, context) => {
     const name = params["name"] ?? "";
     const found = await withArguments(() =>
@@ -94,7 +94,7 @@ const complete = route("POST", "/v1/sessions/{id}/complete", {
   summary: "Completions at a position in code",
   body: schemas.lookBody,
   responses: { 200: { description: "The first 500 matches", schema: completions } },
-  problems: [404, 410],
+  problems: [404, 409, 410],
   handle: async ({ request, params, body: { code, cursor, timeoutMs } }, context) =>
     json(
       await withArguments(() =>
@@ -107,7 +107,7 @@ const signature = route("POST", "/v1/sessions/{id}/signature", {
   summary: "The signature of the call around a position in code",
   body: schemas.lookBody,
   responses: { 200: { description: "The signature, or null", schema: schemas.signatureAnswer } },
-  problems: [404, 410],
+  problems: [404, 409, 410],
   handle: async ({ request, params, body: { code, cursor, timeoutMs } }, context) => {
     const session = sessionOf({ request, params }, context);
     return json({

@@ -13,6 +13,7 @@ import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
 import { shorten } from "../../../util/text/shorten.ts";
 import { joinParts } from "./format.ts";
+import { seatBeltWarning } from "../../../views/seat-belt.ts";
 
 const MAX_NAMES = 12;
 const MAX_NAME = 40;
@@ -46,10 +47,11 @@ function describeStdlib(
 }
 
 export async function listSessions(runtime: Runtime): Promise<ToolResult<SessionListFacts>> {
-  const infos = await Promise.all(runtime.sessions.list().map((session) => session.info()));
-  const environment = describeEnvironment(runtime.report());
+  const sessions = runtime.sessions.list();
+  const infos = await Promise.all(sessions.map((session) => session.info()));
+  const environments = describeEnvironments(runtime.report(), sessions);
   if (infos.length === 0) {
-    return { text: `There are no sessions yet. execute_python makes 'default'.\n${environment}` };
+    return { text: `There are no sessions yet. execute_python makes 'default'.\n${environments}` };
   }
   const rows = infos.map((info) => [
     info.id,
@@ -62,16 +64,27 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult<Session
   ]);
   const table = toTable(["id", "state", "executions", "created", "last executed", "memory", "variables"], rows);
   return {
-    text: `${limitLength(table, "destroy sessions that are not needed")}\n${environment}`,
+    text: `${limitLength(table, "destroy sessions that are not needed")}\n${environments}`,
     facts: { sessions: infos.map(toFacts) },
   };
 }
 
-/** Where sessions run, and what they can do there. */
-function describeEnvironment({ name, tier, capabilities, notStopped }: EnvironmentReport): string {
+/** Where sessions run, and what they can do there: the default, then others with their sessions. */
+function describeEnvironments(usual: EnvironmentReport, sessions: readonly Session[]): string {
+  const all = [...new Set(sessions.map(({ tasks }) => tasks.environment))];
+  const others = all.filter(({ name }) => name !== usual.name); // the same one with another interpreter can do the same
+  const lines = others.map((environment) => {
+    const ids = sessions.flatMap(({ id, tasks }) => (tasks.environment === environment ? [`'${id}'`] : []));
+    return `Environment of ${listNames(ids)}: ${describeEnvironment(environment.report())}`;
+  });
+  return [`Environment: ${describeEnvironment(usual)}`, ...lines].join("\n");
+}
+
+function describeEnvironment(report: EnvironmentReport): string {
+  const { name, tier, capabilities } = report;
+  const warning = seatBeltWarning(report);
   const where = tier === null ? name : `${name}, sandbox tier ${tier}`;
-  const warning = tier === "seat-belt" ? ` ${notStopped[0] ?? ""}` : "";
-  return `Environment: ${where}: ${describeCapabilities(capabilities)}.${warning}`;
+  return `${where}: ${describeCapabilities(capabilities)}${warning === undefined ? "" : `; ${warning}`}.`;
 }
 
 export function describeDestroyed(info: SessionInfo): ToolResult<SessionFacts> {
@@ -131,8 +144,12 @@ function listNames(names: readonly string[], total = names.length): string {
 }
 
 function toFacts(info: SessionInfo): SessionFacts {
+  const { inspectWhileRunning: inspect_while_running, ...capabilities } = info.capabilities;
   return {
     session_id: info.id,
+    environment: info.environment,
+    tier: info.tier,
+    capabilities: { ...capabilities, inspect_while_running },
     state: info.state,
     created_at: info.createdAt,
     last_executed_at: info.lastExecutedAt,

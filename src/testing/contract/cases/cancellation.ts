@@ -216,8 +216,7 @@ export const CANCELLATION: readonly ContractCase[] = [
     },
   },
   {
-    name: "inspecting, listing and reading files do not wait for running code",
-    needs: ["inspection"],
+    name: "listing variables, reading files and the state do not wait for running code",
     async run({ openSession }) {
       const session = await openSession();
       await run(session, "x = [1, 2]");
@@ -228,10 +227,21 @@ export const CANCELLATION: readonly ContractCase[] = [
         true,
         "whether x is listed",
       );
-      equal((await session.inspect("x"))?.repr?.text, "[1, 2]", "the representation");
       equal((await session.files.stat("a.txt")).size, 4, "the size of the file");
       equal((await session.info()).state, "running", "the state");
       equal((await session.history()).at(-1)?.status, null, "the status of the last execution");
+      await execution.cancel();
+    },
+  },
+  {
+    name: "inspecting and completing do not wait for running code",
+    needs: ["inspectWhileRunning"],
+    async run({ openSession }) {
+      const session = await openSession();
+      await run(session, "x = [1, 2]");
+      const { execution } = await begin(session);
+      equal((await session.inspect("x"))?.repr?.text, "[1, 2]", "the representation");
+      equal((await session.complete("x.appe", 6)).matches[0]?.text, "append", "the completion");
       await execution.cancel();
     },
   },

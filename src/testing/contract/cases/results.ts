@@ -171,7 +171,7 @@ export const RESULTS: readonly ContractCase[] = [
     async run({ openSession, capabilities }) {
       const session = await openSession();
       equal((await run(session, "print('naïve 漢字 🦆\\x00', end='')")).stdout, "naïve 漢字 🦆\0", "the output");
-      if (!capabilities.shell) return;
+      if (!capabilities.processes) return;
       const child = await run(session, "import subprocess; _ = subprocess.run(['echo', 'from a child'])");
       equal(child.stdout, "from a child\n", "the output of a child");
       equal((await run(session, "import os; _ = os.write(2, b'\\xff!')")).stderr, "\ufffd!", "what is not UTF-8");

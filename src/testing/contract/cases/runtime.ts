@@ -1,7 +1,7 @@
 // The runtime as a whole: the standard library, what it says about itself, its end, and errors.
 
 import { RLMError, SessionBusyError, SessionNotFoundError, StdlibError } from "../../../errors.ts";
-import { check, equal, like, rejects } from "../asserts.ts";
+import { check, equal, like, matches, rejects } from "../asserts.ts";
 import { uniqueId, type ContractCase } from "../case.ts";
 import { begin, collect, run, valueOf } from "../drive.ts";
 
@@ -9,14 +9,15 @@ export const RUNTIME: readonly ContractCase[] = [
   {
     name: "info has versions, and what the environment can do",
     async run({ runtime, openSession, capabilities }) {
-      await openSession();
+      const session = await openSession();
       const info = await runtime.info();
       like(info.version, /^\d+\.\d+\.\d+/, "a version");
       like(info.node, /^v?\d+\./, "a version");
       like(info.python, /^3\.\d+/, "a version");
-      for (const name of ["fork", "checkpoint", "shell"] as const)
-        equal(info.capabilities[name], capabilities[name], `the capability '${name}'`);
+      equal(info.capabilities, capabilities, "the capabilities");
       equal(Array.isArray(info.notStopped), true, "whether it is a list");
+      const { environment, tier } = info;
+      matches(await session.info(), { environment, tier, capabilities }, "the session's environment");
     },
   },
   {

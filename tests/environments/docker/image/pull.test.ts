@@ -120,8 +120,8 @@ describe.skipIf(reason !== "")(`from a registry on loopback${reason && ` (skippe
       };
     });
 
-    const open = async (pull: "always" | "missing" | "never", progress: string[] = []) => {
-      const docker = { host: engine.address.text, image, pull };
+    const open = async (when: "always" | "missing" | "never", progress: string[] = []) => {
+      const docker = { host: engine.address.text, image, pull: when };
       const onProgress = (text: string): void => void progress.push(text);
       await using runtime = await openRuntime({ environment: "docker", preload: [], poolSize: 0, docker, onProgress });
       await using session = await runtime.openSession();
@@ -140,7 +140,7 @@ describe.skipIf(reason !== "")(`from a registry on loopback${reason && ` (skippe
       expect(progress[0]).toBe(`Pulling ${image}`);
 
       registry.requests.length = 0;
-      for (const pull of ["missing", "never"] as const) expect(await open(pull)).toBe("42\n");
+      for (const when of ["missing", "never"] as const) expect(await open(when)).toBe("42\n");
       expect(isAsked()).toBe(false);
       expect(await open("always")).toBe("42\n");
       expect(isAsked()).toBe(true);

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Runtime, Session } from "../../internals.ts";
-import { openTestRuntime, valueOf } from "../../open.ts";
-import { hasPyodide, installWasm } from "./open-wasm.ts";
+import type { Runtime, Session } from "../../../internals.ts";
+import { openTestRuntime, valueOf } from "../../../open.ts";
+import { hasPyodide, installWasm } from "../open-wasm.ts";
 
 describe.skipIf(!hasPyodide)("files behind the seat belt", () => {
   const folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
@@ -54,6 +54,15 @@ describe.skipIf(!hasPyodide)("files behind the seat belt", () => {
     expect(readFileSync(join(folder, "rw", "g"), "utf8")).toBe("x");
     await expect(session.files.read("ro/f")).rejects.toMatchObject({ name: "REPLSecurityError" });
     expect((await session.files.stat("ro")).type).toBe("link");
+  });
+
+  test("watching is refused by name, with what to do instead", async () => {
+    await expect(session.files.watch()).rejects.toMatchObject({
+      name: "CapabilityMissingError",
+      capability: "watch",
+      environment: "wasm",
+      message: expect.stringContaining("List the folder again, and compare sizes and times"),
+    });
   });
 
   test("files are listed to any depth, and removed with all that is in them", async () => {

@@ -3,9 +3,9 @@
 import { closeSync, openSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, expect, test } from "vitest";
-import { SeatBeltWorker, type WorkerProgram } from "../../../src/environments/wasm/seat-belt/seat-belt-worker.ts";
-import type { WorkerExit } from "../../../src/environments/environment.ts";
-import { deferred } from "../../../src/util/async/deferred.ts";
+import { SeatBeltWorker, type WorkerProgram } from "../../../../src/environments/wasm/seat-belt/seat-belt-worker.ts";
+import type { WorkerExit } from "../../../../src/environments/environment.ts";
+import { deferred } from "../../../../src/util/async/deferred.ts";
 
 const image = openSync("/dev/null", "r");
 afterAll(() => closeSync(image));

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { removeFolder, removeTree, sizeOf, walk } from "../../../src/environments/wasm/seat-belt/folder-tree.ts";
-import { openFolder, openInner } from "../../../src/environments/wasm/seat-belt/inner-path.ts";
+import { removeFolder, removeTree, sizeOf, walk } from "../../../../src/environments/wasm/seat-belt/folder-tree.ts";
+import { openFolder, openInner } from "../../../../src/environments/wasm/seat-belt/inner-path.ts";
 
 /** A folder of a session beside one of the host. */
 function makeFolders() {
