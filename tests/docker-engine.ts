@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { loadOrBuild } from "./docker-image-cache.ts";
+import { loadOrBuild } from "./environments/docker/image/image-cache.ts";
 import type { EngineAnswer } from "./find-docker-engine.ts";
 import { remove } from "./remove.ts";
 

@@ -322,7 +322,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
       await session.execute("open('big', 'wb').write(bytes(50_000_000)); None");
       const reading = async (): Promise<void> => {
         let isKilled = false;
-        for await (const _ of await session.files.readStream("big")) {
+        for await (const _ of session.files.readStream("big")) {
           if (!isKilled) kill();
           isKilled = true;
         }

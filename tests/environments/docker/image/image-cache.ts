@@ -13,10 +13,10 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { findAddress } from "../src/environments/docker/engine/address.ts";
-import { Engine } from "../src/environments/docker/engine/engine.ts";
-import { findSystemImage } from "../src/environments/docker/worker-image.ts";
-import { remove } from "./remove.ts";
+import { findAddress } from "../../../../src/environments/docker/engine/address.ts";
+import { Engine } from "../../../../src/environments/docker/engine/engine.ts";
+import { findSystemImage } from "../../../../src/environments/docker/worker-image.ts";
+import { remove } from "../../../remove.ts";
 
 const FOLDER = "node_modules/.cache/rlm";
 const PREFIX = "docker-image-";
