@@ -16,6 +16,8 @@ const REMOVING_LIMIT_MS = 5_000;
 const LOG_BYTES = 1024 * 1024;
 const MOST_BYTES = 1024 * 1024 * 1024;
 const MOST_PROCESSES = 64;
+/** Remembered while the engine does not answer. */
+const MOST_NOT_REMOVED = 1000;
 const ID = /^[\da-f]{12,64}$/;
 
 export interface ContainerSpec {
@@ -51,6 +53,7 @@ export async function createContainer(engine: Engine, spec: ContainerSpec, signa
     const { data } = z.object({ Id: z.string().regex(ID) }).safeParse(answer);
     if (data === undefined) throw new EngineError(500, "the engine returned no container ID");
     signal?.throwIfAborted();
+    void retryRemovals(engine);
     return data.Id;
   } catch (error) {
     const isRefused = error instanceof EngineError && error.status >= 400 && error.status < 500;
@@ -110,8 +113,26 @@ export async function waitForEnd(
   }
 }
 
-/** Ends and removes it. Resolves when it is gone, also where it was gone already. */
+/** Ends and removes it. Resolves when it is gone, also where it was gone already. One that stays is removed by `retryRemovals`. */
 export async function removeContainer(engine: Engine, id: string, limitMs = REMOVE_LIMIT_MS): Promise<void> {
+  try {
+    await removeNow(engine, id, limitMs);
+    engine.notRemoved.delete(id);
+  } catch (error) {
+    if (engine.notRemoved.size < MOST_NOT_REMOVED) engine.notRemoved.add(id);
+    throw error;
+  }
+}
+
+/** Removes those that could not be removed, as while the engine was down: nobody else does while this process lives. Never rejects. */
+export async function retryRemovals(engine: Engine): Promise<void> {
+  const retry = async (id: string): Promise<void> => {
+    if (await isRemoved(engine, id, GRACE_MS)) engine.notRemoved.delete(id);
+  };
+  await Promise.allSettled([...engine.notRemoved].map(retry));
+}
+
+async function removeNow(engine: Engine, id: string, limitMs: number): Promise<void> {
   if (await isRemoved(engine, id, limitMs)) return;
   // It is being removed already. An engine may not say when that is done: then it is asked again.
   const query = { condition: "removed" };

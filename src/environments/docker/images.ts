@@ -156,7 +156,7 @@ export class Images implements ImageEngine {
         return { exitCode: OUT_OF_TIME, output: `it did not finish within ${CHECK_LIMIT_MS / 1000} seconds` };
       return { exitCode, output: await outputOf(this.#engine, id, signal) };
     } finally {
-      await removeContainer(this.#engine, id).catch(() => {}); // the next start does
+      await removeContainer(this.#engine, id).catch(() => {}); // it is tried again
     }
   }
 }

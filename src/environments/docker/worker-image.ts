@@ -174,7 +174,7 @@ async function buildImage(
       if (data === undefined) throw new EngineError(500, "the engine returned no image ID");
       return { id: data.Id, python: executable };
     } finally {
-      await removeContainer(engine, id).catch(() => {}); // the next start does
+      await removeContainer(engine, id).catch(() => {}); // it is tried again
     }
   }
   throw unavailable(`image '${name}' has no python3`, USE_ANOTHER);

@@ -41,7 +41,7 @@ export async function openEngineProxy(host: string, onRequest: (line: string) =>
     [Symbol.asyncDispose]: async () => {
       for (const socket of open) socket.destroy();
       await new Promise<void>((resolve) => void server.close(() => resolve()));
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -50,6 +50,8 @@ interface Sent extends RequestOptions {
 
 export class Engine {
   readonly address: EngineAddress;
+  /** Containers whose removal failed, by id or name. */
+  readonly notRemoved = new Set<string>();
   readonly #agent: HTTPAgent;
   /** Requests without a deadline have connections of their own, so that others never wait for theirs. */
   readonly #endless: HTTPAgent;

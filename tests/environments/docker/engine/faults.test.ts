@@ -203,6 +203,20 @@ describe("a container that cannot be removed", () => {
     expect(requests.filter((request) => request.startsWith("DELETE"))).toHaveLength(2);
   });
 
+  test("is removed when the next one is created, as after the engine was down", async () => {
+    let isDown = true;
+    const { engine, requests, until } = await openFakeEngine((request) =>
+      isDown && request.startsWith("DELETE") ? { status: 500, json: { message: "it is down" } } : undefined,
+    );
+    await expect(removeContainer(engine, CONTAINER)).rejects.toMatchObject({ status: 500 });
+    isDown = false;
+    const spec = { Image: "x", HostConfig: {}, Labels: { "dev.rlm-runtime.kind": "session" } };
+    await createContainer(engine, spec);
+    await until(/^POST \/containers\/create/);
+    await vi.waitFor(() => expect(engine.notRemoved.size).toBe(0));
+    expect(requests.filter((request) => request.startsWith(`DELETE /containers/${CONTAINER}`))).toHaveLength(2);
+  });
+
   test("does not hide why a session cannot be opened", async () => {
     const { host, until } = await openFakeEngine(answer);
     stopTime();
