@@ -8,7 +8,7 @@ import type { Environment, EnvironmentOptions } from "./environment.ts";
 /** Only creates: nothing is started before `warm` or the first sandbox. */
 export type CreateEnvironment = (options: EnvironmentOptions) => Environment;
 
-/** Each loads its code when it is first used. Null: planned, and not part of this version. */
+/** Each loads its code when it is first used. */
 const REGISTRY = {
   local: async (): Promise<CreateEnvironment> => {
     const { LocalEnvironment } = await import("./local/local.ts");
@@ -81,23 +81,17 @@ export type EnvironmentName = keyof typeof REGISTRY;
 export const DEFAULT_ENVIRONMENT: EnvironmentName = "local";
 export const ENVIRONMENT_NAMES = Object.keys(REGISTRY) as readonly EnvironmentName[];
 
-/** Throws EnvironmentUnavailableError for a name that is unknown or only planned. */
+/** Throws EnvironmentUnavailableError for a name that is unknown. */
 export async function loadEnvironment(name: string): Promise<CreateEnvironment> {
-  const load = isKnown(name) ? REGISTRY[name] : undefined;
-  if (load) return load();
+  if (isKnownEnvironment(name)) return REGISTRY[name]();
   throw new EnvironmentUnavailableError({
     environment: name,
-    why: load === null ? "this version does not have it yet" : "there is no such environment",
-    fix: load === null ? `Use '${DEFAULT_ENVIRONMENT}'` : suggest(name),
+    why: "there is no such environment",
+    fix: suggest(name),
   });
 }
 
-/** Whether this version has it. */
-export function isKnownEnvironment(name: string): boolean {
-  return isKnown(name) && REGISTRY[name] !== null;
-}
-
-function isKnown(name: string): name is EnvironmentName {
+export function isKnownEnvironment(name: string): name is EnvironmentName {
   return Object.hasOwn(REGISTRY, name);
 }
 
