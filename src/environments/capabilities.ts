@@ -6,6 +6,12 @@ import type { Capabilities } from "../protocol/capabilities.ts";
 /** What callers ask of a session. The other capabilities are about what code can do. */
 type Operation = "fork" | "checkpoint" | "shell" | "watch" | "inspectWhileRunning";
 
+/** They are shown to callers as they are, and decide what is refused: nobody can change them. */
+export function declareCapabilities(capabilities: Capabilities): Capabilities {
+  Object.freeze(capabilities.languages);
+  return Object.freeze(capabilities);
+}
+
 export interface Declared {
   readonly name: string;
   readonly capabilities: Capabilities;

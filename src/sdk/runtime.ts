@@ -5,7 +5,13 @@ import {
   checkSessionOptions as checkCommonOptions,
   checkSource,
 } from "../api/checks/check-calls.ts";
-import { checkDockerOptions, checkMounts, checkRuntimeLimits, checkRuntimePython } from "../api/checks/check-local.ts";
+import {
+  checkDockerOptions,
+  checkMounts,
+  checkRuntimeLimits,
+  checkRuntimePython,
+  checkWasmOptions,
+} from "../api/checks/check-local.ts";
 import { checkCode, checkFunction, checkOptions, optionNames } from "../api/checks/check-options.ts";
 import { checkShell } from "../api/checks/check-shell.ts";
 import type { Execution, Executions } from "../api/execution.ts";
@@ -70,6 +76,7 @@ export function openRuntime(options: RuntimeOptions = {}): Promise<LocalRuntime>
   checkRuntimeLimits(options.limits);
   checkMounts(options.mounts);
   checkDockerOptions(options.docker);
+  checkWasmOptions(options.wasm);
   checkRuntimePython(options.environment, options.python);
   return open(omitUndefined(options));
 }

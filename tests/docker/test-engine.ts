@@ -46,8 +46,8 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
 }
 
 /**
- * As a user does it, with the built program; a private engine gets the result from the cache the next time. From the system's Python without its packages: an image of those takes half a minute. Not from
- * /tmp, which a container covers.
+ * As a user does it, with the built program. A private engine gets the result from the cache the next time. From the system's Python
+ * without its packages, because an image of those takes half a minute. Not from /tmp, which a container covers.
  */
 async function buildImage(host: string, { isPrivate }: { readonly isPrivate: boolean }): Promise<void> {
   const folder = join(process.cwd(), "node_modules/.cache/rlm/docker-python");

@@ -88,11 +88,11 @@ test("doctor says that Pyodide and an engine are not there, and that only these 
 });
 
 test.each([
-  [["wasm", "--image", "python:3.12"], "--image is for the environment 'docker'"],
-  [["wasm", "--python", "python3"], "--python is for the environment 'docker'"],
-  [["docker", "--force"], "--force is for the environment 'wasm'"],
-  [["docker", "--package", "pyodide.tgz"], "--package is for the environment 'wasm'"],
-  [["local", "--force"], "--force is for the environment 'wasm'"],
+  [["wasm", "--image", "python:3.12"], "--image is for the 'docker' environment"],
+  [["wasm", "--python", "python3"], "--python is for the 'docker' environment"],
+  [["docker", "--force"], "--force is for the 'wasm' environment"],
+  [["docker", "--package", "pyodide.tgz"], "--package is for the 'wasm' environment"],
+  [["local", "--force"], "--force is for the 'wasm' environment"],
 ])("env add %j is wrong usage: the option is for another environment", async (args, why) => {
   using folder = new Folder();
   const { code, stdout, stderr } = await rlm(["env", "add", ...args], { cwd: folder.path, env: NOWHERE });

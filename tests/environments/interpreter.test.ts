@@ -1,10 +1,11 @@
 // Which interpreter is started on the host, and which never is.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { findInterpreter } from "../../src/environments/local/interpreter.ts";
+import { NoTierError } from "../../src/environments/local/tier.ts";
 
 const started = process.cwd();
 let folder: string;
@@ -55,3 +56,19 @@ test.each(["./venv", ".venv", "venv/", "venv/bin/python3"])("a path may be relat
   const program = plant(wanted === ".venv" ? ".venv/bin/python3" : "venv/bin/python3");
   expect(await findInterpreter(wanted)).toBe(program);
 });
+
+test.each([
+  ["is killed", "#!/bin/sh\nkill -9 $$\n", false],
+  ["has no memory", "#!/bin/sh\necho MemoryError >&2; exit 1\n", false],
+  ["fails without a word", "#!/bin/sh\nexit 1\n", false],
+  ["has a first line that leads nowhere", "#!/nowhere/python3\n", true],
+])(
+  "a shim that %s is an error; only what is so at every start means that there is no Python",
+  async (_, script, isSure) => {
+    writeFileSync(join(folder, "python3"), script, { mode: 0o755 });
+    vi.stubEnv("PATH", folder);
+    const error = await findInterpreter().catch((failure: unknown) => failure);
+    expect(error).toMatchObject({ why: expect.stringContaining("cannot be used: ") });
+    expect(error instanceof NoTierError).toBe(isSure);
+  },
+);

@@ -20,6 +20,13 @@ describe("the registry", () => {
     expect(environment.report()).toMatchObject({ name: "local", python: null, tier: null, waiting: 0 });
   });
 
+  test.each(ENVIRONMENT_NAMES)("has capabilities of '%s' that nobody can change", async (name) => {
+    const create = await loadEnvironment(name);
+    await using environment = create(options);
+    expect(Object.isFrozen(environment.capabilities)).toBe(true);
+    expect(Object.isFrozen(environment.capabilities.languages)).toBe(true);
+  });
+
   test.each([
     ["locla", "there is no such environment. Did you mean 'local'? Known are: local, docker, wasm"],
     ["moon", "there is no such environment. Use one of: local, docker, wasm"],
@@ -43,12 +50,12 @@ test("a runtime has one environment for each name and interpreter", async () => 
 });
 
 test.each([
-  ["docker", "that of their image: choose the image, with docker.image or with [docker] image in rlm.toml"],
-  ["wasm", "that of Pyodide: leave it out"],
+  ["docker", "that of their image. Choose the image with [docker] image in rlm.toml, or docker.image in the SDK"],
+  ["wasm", "that of Pyodide. Leave it out"],
 ])("an interpreter for a session in %s is refused; that of the runtime is for others", async (name, own) => {
   const environments = await Environments.load("local", options);
   await expect(environments.obtain(name, "/usr/bin/other")).rejects.toThrow(
-    `Cannot use python '/usr/bin/other' in the environment '${name}': sessions there use ${own}`,
+    `Cannot use python '/usr/bin/other' in the '${name}' environment: sessions there use ${own}`,
   );
   expect(await environments.obtain(name)).toBe(await environments.obtain(name));
   await environments.close();

@@ -70,7 +70,7 @@ describe("a runtime", () => {
   test("refuses an interpreter for sessions in docker, at once", async () => {
     const python = "/usr/bin/other";
     expect(() => openRuntime({ environment: "docker", python })).toThrow(
-      "Cannot use python '/usr/bin/other' in the environment 'docker': sessions there use that of their image",
+      "Cannot use python '/usr/bin/other' in the 'docker' environment: sessions there use that of their image",
     );
     await expect(runtime.openSession({ environment: "docker", python })).rejects.toThrow(RangeError);
   });

@@ -2,7 +2,7 @@
 
 import type { ModelPrice } from "../../backends/backend.ts";
 import type { TokenPrice } from "../../protocol/usage.ts";
-import type { DispatchOptions, DockerOptions, Limits, LocalRLMOptions, Mount } from "../local.ts";
+import type { DispatchOptions, DockerOptions, Limits, LocalRLMOptions, Mount, WasmOptions } from "../local.ts";
 import { checkCount } from "../../util/check-number.ts";
 import { checkOptions, optionNames } from "./check-options.ts";
 
@@ -88,16 +88,25 @@ export function checkDockerOptions(docker: DockerOptions | undefined): void {
     throw new RangeError(`Cannot use '${String(pull)}' as docker.pull: it must be 'missing', 'always' or 'never'`);
 }
 
+const WASM = optionNames<WasmOptions>({ wheels: true });
+
+export function checkWasmOptions(wasm: WasmOptions | undefined): void {
+  checkOptions("openRuntime wasm", wasm, WASM);
+  const { wheels } = wasm ?? {};
+  if (wheels !== undefined && typeof wheels !== "string")
+    throw new TypeError(`Cannot use ${String(wheels)} as wasm.wheels: it must be the path of a folder`);
+}
+
 const OWN_PYTHON: ReadonlyMap<string, string> = new Map([
-  ["docker", "that of their image: choose the image, with docker.image or with [docker] image in rlm.toml"],
-  ["wasm", "that of Pyodide: leave it out"],
+  ["docker", "that of their image. Choose the image with [docker] image in rlm.toml, or docker.image in the SDK"],
+  ["wasm", "that of Pyodide. Leave it out"],
 ]);
 
 /** An interpreter that was named for a session must not be ignored. */
 export function checkSessionPython(environment: string, python: string | undefined): void {
   const own = OWN_PYTHON.get(environment);
   if (python === undefined || own === undefined) return;
-  throw new RangeError(`Cannot use python '${python}' in the environment '${environment}': sessions there use ${own}`);
+  throw new RangeError(`Cannot use python '${python}' in the '${environment}' environment: sessions there use ${own}`);
 }
 
 /** As for a session. In `wasm` the interpreter of the runtime is in use: it builds the walls around each session. */

@@ -38,7 +38,7 @@ function refuseOthers(name: EnvironmentName, options: AddArguments): void {
   for (const [option, environment] of Object.entries(ENVIRONMENT_OF)) {
     if (environment === name || options[option as keyof typeof ENVIRONMENT_OF] === undefined) continue;
     throw new UsageError(
-      `--${option} is for the environment '${environment}': leave it out, or rlm env add ${environment}`,
+      `--${option} is for the '${environment}' environment: leave it out, or run 'rlm env add ${environment}'`,
     );
   }
 }

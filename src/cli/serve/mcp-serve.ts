@@ -95,7 +95,7 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
 
 /**
  * A mistake in rlm.toml or in a variable is an error: sessions must not run in another environment, or with other limits, than somebody
- * chose. A client starts the server in whatever folder is open, so a wrong line in an `.env` there costs the model only.
+ * chose. A client starts the server in whatever folder is open, so an `.env` there that cannot be read costs the model only.
  */
 function readSettings({ config: path }: MCPServeArguments): Settings {
   try {

@@ -16,8 +16,6 @@ const REMOVING_LIMIT_MS = 5_000;
 const LOG_BYTES = 1024 * 1024;
 const MOST_BYTES = 1024 * 1024 * 1024;
 const MOST_PROCESSES = 64;
-/** Remembered while the engine does not answer. */
-const MOST_NOT_REMOVED = 1000;
 const ID = /^[\da-f]{12,64}$/;
 
 export interface ContainerSpec {
@@ -117,19 +115,16 @@ export async function waitForEnd(
 export async function removeContainer(engine: Engine, id: string, limitMs = REMOVE_LIMIT_MS): Promise<void> {
   try {
     await removeNow(engine, id, limitMs);
-    engine.notRemoved.delete(id);
+    engine.pendingRemovals.delete(id);
   } catch (error) {
-    if (engine.notRemoved.size < MOST_NOT_REMOVED) engine.notRemoved.add(id);
+    engine.pendingRemovals.add(id);
     throw error;
   }
 }
 
-/** Removes those that could not be removed, as while the engine was down: nobody else does while this process lives. Never rejects. */
-export async function retryRemovals(engine: Engine): Promise<void> {
-  const retry = async (id: string): Promise<void> => {
-    if (await isRemoved(engine, id, GRACE_MS)) engine.notRemoved.delete(id);
-  };
-  await Promise.allSettled([...engine.notRemoved].map(retry));
+/** Removes those that could not be removed before. Never rejects. */
+export function retryRemovals(engine: Engine): Promise<void> {
+  return engine.pendingRemovals.retry((id) => isRemoved(engine, id, GRACE_MS));
 }
 
 async function removeNow(engine: Engine, id: string, limitMs: number): Promise<void> {

@@ -6,6 +6,7 @@
 import type { DockerOptions } from "../../api/local.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
+import { declareCapabilities } from "../capabilities.ts";
 import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
 import type { ForkServer } from "../local/fork-server.ts";
 import { LocalSandbox } from "../local/local-sandbox.ts";
@@ -25,7 +26,7 @@ import { networkOf } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
 
 const REFILL_DELAY_MS = 20;
-const CAPABILITIES: Capabilities = {
+const CAPABILITIES = declareCapabilities({
   fork: true,
   checkpoint: true,
   shell: true,
@@ -36,7 +37,7 @@ const CAPABILITIES: Capabilities = {
   network: "none",
   packages: "none",
   languages: ["python"],
-};
+});
 
 interface Ready {
   readonly engine: Engine;

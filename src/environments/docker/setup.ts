@@ -3,6 +3,7 @@
 import type { DockerOptions } from "../../api/local.ts";
 import { waitFor } from "../../util/async/wait-for.ts";
 import type { CheckOptions, InstallOptions } from "../registry.ts";
+import { retryRemovals } from "./containers.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 import { explain, noEngine, unavailable } from "./engine/errors.ts";
@@ -25,6 +26,7 @@ export async function addDocker({
   } catch (error) {
     throw explain(error, {});
   } finally {
+    await retryRemovals(engine);
     engine.close();
   }
 }

@@ -76,7 +76,7 @@ async function requireImage(engine: Engine, { docker, onProgress, signal }: Buil
   const name = wanted ?? DEFAULT_IMAGE;
   const found = await findImage(engine, name, signal);
   if (found !== undefined && pull !== "always") return { name, id: found.id };
-  const substitute = wanted === undefined ? await findSystemImage(engine, signal) : undefined;
+  const substitute = wanted === undefined && found === undefined ? await findSystemImage(engine, signal) : undefined;
   if (substitute !== undefined && pull !== "always") return substitute;
   if (pull === "never") {
     throw unavailable(`the engine has no image '${name}', and [docker] pull is never`, addImage(docker));

@@ -16,7 +16,6 @@ const NOT_ON_PATH = "there is no such program on the PATH. A virtual environment
 const NOT_PYTHON = "it does not behave like Python";
 const MAX_CHARACTERS = 300;
 const START_LIMIT_MS = 20_000;
-/** The machine may be busy, so this says nothing of the interpreter. */
 const NO_ANSWER = `it did not answer within ${START_LIMIT_MS / 1000} s`;
 const OLDEST = [3, 9] as const;
 
@@ -30,7 +29,7 @@ export async function findInterpreter(wanted = ""): Promise<string> {
     throw missing(wanted || DEFAULT_COMMAND, isCommandName(wanted) ? NOT_ON_PATH : whyNoProgram(wanted));
   if (!isScript(path)) return path;
   const answer = await ask(path, "import sys; print(sys.executable)");
-  if ("why" in answer) throw missing(path, answer.why);
+  if ("why" in answer) throw unusable(path, answer);
   return answer.text.trim();
 }
 
@@ -54,7 +53,7 @@ print("python %d.%d without:%s" % (sys.version_info[0], sys.version_info[1], ","
 /** Why an interpreter that could not start the fork server cannot be used. Undefined: it can be. */
 export async function diagnoseInterpreter(path: string): Promise<EnvironmentUnavailableError | undefined> {
   const answer = await ask(path, FACTS);
-  if ("why" in answer) return missing(path, answer.why);
+  if ("why" in answer) return unusable(path, answer);
   const facts = /^python (?<major>\d+)\.(?<minor>\d+) without:(?<missing>[\w,]*)$/m.exec(answer.text)?.groups;
   if (facts === undefined) return missing(path, NOT_PYTHON);
   const [major, minor] = [Number(facts["major"]), Number(facts["minor"])];
@@ -75,20 +74,27 @@ interface Failure {
   readonly stderr?: string;
 }
 
+/** `isCertain`: it is so at every start. Anything else may come from a machine that is busy or short of memory. */
+interface NoAnswer {
+  readonly why: string;
+  readonly isCertain: boolean;
+}
+
 /** What the interpreter prints for this code, or why it did not run it. */
-async function ask(path: string, code: string): Promise<{ readonly text: string } | { readonly why: string }> {
+async function ask(path: string, code: string): Promise<{ readonly text: string } | NoAnswer> {
   try {
     const { stdout } = await run(path, ["-I", "-S", "-c", code], { timeout: START_LIMIT_MS, killSignal: "SIGKILL" });
     return { text: stdout };
   } catch (error) {
     const { code: status, killed, stderr = "" } = error as Failure;
-    if (killed === true) return { why: NO_ANSWER };
-    if (status === "ENOENT") return { why: "the program that its first line names does not exist" };
-    if (status === "EACCES") return { why: "this user may not start it" };
+    if (killed === true) return { why: NO_ANSWER, isCertain: false };
+    if (status === "ENOENT") return { why: "the program that its first line names does not exist", isCertain: true };
+    if (status === "EACCES") return { why: "this user may not start it", isCertain: true };
     const last = stderr.trim().split("\n").at(-1);
-    if (last?.includes("import")) return { why: NOT_PYTHON }; // it repeats the code
-    if (last) return { why: `it does not start: ${last.slice(0, MAX_CHARACTERS)}` };
-    return { why: typeof status === "number" ? `it ended with exit code ${status}` : "it does not start" };
+    if (last?.includes("import")) return { why: NOT_PYTHON, isCertain: true }; // it repeats the code
+    if (last) return { why: `it does not start: ${last.slice(0, MAX_CHARACTERS)}`, isCertain: false };
+    const why = typeof status === "number" ? `it ended with exit code ${status}` : "it does not start";
+    return { why, isCertain: false };
   }
 }
 
@@ -148,6 +154,10 @@ function isScript(path: string): boolean {
 }
 
 function missing(wanted: string, why: string): EnvironmentUnavailableError {
+  return unusable(wanted, { why, isCertain: true });
+}
+
+function unusable(wanted: string, { why, isCertain }: NoAnswer): EnvironmentUnavailableError {
   const fix = "Install Python 3.9 or newer (on Debian and Ubuntu: apt-get install python3), or set RLM_PYTHON to one";
-  return (why === NO_ANSWER ? unavailable : noTier)(`Python '${wanted}' cannot be used: ${why}`, fix);
+  return (isCertain ? noTier : unavailable)(`Python '${wanted}' cannot be used: ${why}`, fix);
 }

@@ -14,6 +14,7 @@ import type {
   StrongerTier,
 } from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
+import { declareCapabilities } from "../capabilities.ts";
 import { ForkServer, type GuestProgram } from "./fork-server.ts";
 import { diagnoseInterpreter, findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
@@ -45,7 +46,7 @@ const MIN_OPEN_FILES = 96;
 const BROKEN_CACHE = /EOFError|marshal data/;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
 const known = new Map<string, FoundTier>();
-const CAPABILITIES: Capabilities = {
+const CAPABILITIES = declareCapabilities({
   fork: true,
   checkpoint: true,
   shell: true,
@@ -56,16 +57,16 @@ const CAPABILITIES: Capabilities = {
   network: "none",
   packages: "none",
   languages: ["python"],
-};
+});
 
 /** On macOS: nothing is copied by fork there, commands are run from Python, and there is no inotify. */
-const DARWIN_CAPABILITIES: Capabilities = {
+const DARWIN_CAPABILITIES = declareCapabilities({
   ...CAPABILITIES,
   fork: false,
   checkpoint: false,
   shell: false,
   watch: false,
-};
+});
 
 const NOT_HERE = "its walls are built from features of the Linux kernel, which Windows and others do not have";
 const USE_WASM = "Use Python in WebAssembly (rlm env add wasm, then --env wasm)";

@@ -5,6 +5,7 @@
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
+import { declareCapabilities } from "../capabilities.ts";
 import type {
   Environment,
   EnvironmentOptions,
@@ -21,7 +22,7 @@ import { PYODIDE_PYTHON, unavailable } from "./pyodide.ts";
 import { SEAT_BELT, SeatBelt } from "./seat-belt/seat-belt.ts";
 import { WasmSandbox } from "./wasm-sandbox.ts";
 
-const CAPABILITIES: Capabilities = {
+const CAPABILITIES = declareCapabilities({
   fork: false,
   checkpoint: false,
   shell: false,
@@ -32,8 +33,8 @@ const CAPABILITIES: Capabilities = {
   network: "none",
   packages: "wheels",
   languages: ["python"],
-};
-const WITHOUT_WATCH: Capabilities = { ...CAPABILITIES, watch: false };
+});
+const WITHOUT_WATCH = declareCapabilities({ ...CAPABILITIES, watch: false });
 
 export class WasmEnvironment implements Environment {
   readonly name = "wasm";
@@ -50,8 +51,7 @@ export class WasmEnvironment implements Environment {
 
   /** Files are watched by the fork server of a tier on Linux. */
   get capabilities(): Capabilities {
-    const isExpected = process.platform === "linux" && requestedTier() !== SEAT_BELT;
-    return (this.#live?.capabilities.watch ?? isExpected) ? CAPABILITIES : WITHOUT_WATCH;
+    return (this.#live?.capabilities.watch ?? !this.#isTierOutOfReach) ? CAPABILITIES : WITHOUT_WATCH;
   }
 
   get tier(): string | null {
@@ -73,7 +73,7 @@ export class WasmEnvironment implements Environment {
   report(): EnvironmentReport {
     const inner = this.#live?.report() ?? EMPTY_REPORT;
     const python = this.#live === undefined ? null : { version: PYODIDE_PYTHON, executable: null };
-    const expectedTier = this.#isTierOutOfReach() ? SEAT_BELT : undefined;
+    const expectedTier = this.#live === undefined && this.#isTierOutOfReach ? SEAT_BELT : undefined;
     return { ...inner, name: this.name, capabilities: this.capabilities, python, expectedTier };
   }
 
@@ -128,9 +128,9 @@ export class WasmEnvironment implements Environment {
   }
 
   /** What is clear without starting anything. Where tiers fail, only trying them shows it. */
-  #isTierOutOfReach(): boolean {
-    const requested = process.env["RLM_SANDBOX_TIER"];
-    if (requested) return requested === SEAT_BELT;
+  get #isTierOutOfReach(): boolean {
+    const requested = requestedTier();
+    if (requested !== undefined) return requested === SEAT_BELT;
     return this.#machine.platform !== "linux" || (!this.#options.python && !hasInterpreter());
   }
 

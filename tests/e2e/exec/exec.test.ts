@@ -62,8 +62,8 @@ describe("exit codes", () => {
     [
       "an interpreter for docker",
       ["exec", "--env", "docker", "--python", "/x", "-c", "1"],
-      "rlm: cannot use python '/x' in the environment 'docker': sessions there use that of their image: choose the image, " +
-        "with docker.image or with [docker] image in rlm.toml",
+      "rlm: cannot use python '/x' in the 'docker' environment: sessions there use that of their image. Choose the image " +
+        "with [docker] image in rlm.toml, or docker.image in the SDK",
     ],
     [
       "network",

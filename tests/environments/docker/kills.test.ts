@@ -231,7 +231,7 @@ describe.skipIf(why !== "")(`with an engine of its own${why}`, { tags: "stress" 
     await expectNothingLeft(known);
   });
 
-  test("a dockerd that is killed during a fork leaves both sessions by the folder", async () => {
+  test("a dockerd that is killed during a fork leaves both sessions over the socket", async () => {
     vi.stubEnv("RLM_DOCKER_TRANSPORT", "socket");
     const { host, killed } = await killAt(/POST \S*\/containers\/\w+\/update/);
     await using runtime = await open({ docker: { host } });

@@ -20,6 +20,7 @@ import { orAborted } from "../../../util/async/or-aborted.ts";
 import { parseJSON } from "../../../util/parse-json.ts";
 import type { EngineAddress } from "./address.ts";
 import { connectionFailure, EngineError, noAnswer, noEngine } from "./errors.ts";
+import { PendingRemovals } from "./pending-removals.ts";
 
 /** The oldest that has everything; engines since 2018 have it. */
 const OLDEST_API = "1.38";
@@ -50,8 +51,7 @@ interface Sent extends RequestOptions {
 
 export class Engine {
   readonly address: EngineAddress;
-  /** Containers whose removal failed, by id or name. */
-  readonly notRemoved = new Set<string>();
+  readonly pendingRemovals = new PendingRemovals();
   readonly #agent: HTTPAgent;
   /** Requests without a deadline have connections of their own, so that others never wait for theirs. */
   readonly #endless: HTTPAgent;

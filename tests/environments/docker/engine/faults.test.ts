@@ -213,7 +213,7 @@ describe("a container that cannot be removed", () => {
     const spec = { Image: "x", HostConfig: {}, Labels: { "dev.rlm-runtime.kind": "session" } };
     await createContainer(engine, spec);
     await until(/^POST \/containers\/create/);
-    await vi.waitFor(() => expect(engine.notRemoved.size).toBe(0));
+    await vi.waitFor(() => expect(engine.pendingRemovals.size).toBe(0));
     expect(requests.filter((request) => request.startsWith(`DELETE /containers/${CONTAINER}`))).toHaveLength(2);
   });
 

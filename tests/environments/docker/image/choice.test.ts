@@ -84,7 +84,7 @@ describe("an image that cannot be had says why, and what to do", () => {
     ],
     [
       { pull: "always" },
-      { ...nothing, has: true },
+      { ...nothing, has: true, built: true },
       `image '${DEFAULT}' cannot be pulled: ${OFFLINE}`,
       "To use the one that the engine has, set [docker] pull to missing",
     ],

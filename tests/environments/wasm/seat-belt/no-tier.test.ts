@@ -16,7 +16,7 @@ import {
 import type { EnvironmentUnavailableError } from "../../../../src/errors.ts";
 import { converse, PLAIN } from "../../../contracts/environment.ts";
 import { PYTHON } from "../../../open.ts";
-import { hasPyodide, openWasm, SEAT_BELT_CAPABILITIES, WASM_CAPABILITIES } from "../open-wasm.ts";
+import { hasPyodide, openWasm, SEAT_BELT_CAPABILITIES } from "../open-wasm.ts";
 
 const empty = mkdtempSync(join(tmpdir(), "rlm-test-"));
 const isRoot = process.getuid?.() === 0;
@@ -34,7 +34,7 @@ describe.skipIf(!hasPyodide)("wasm", () => {
     expect(environment.report()).toMatchObject({
       tier: null,
       expectedTier: "seat-belt",
-      capabilities: WASM_CAPABILITIES, // it is not known yet
+      capabilities: SEAT_BELT_CAPABILITIES,
     });
     await (await environment.openSandbox(PLAIN)).close();
     expect(environment.report()).toMatchObject({
