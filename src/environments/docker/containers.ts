@@ -156,14 +156,18 @@ const listed = z.object({
   State: z.string().optional(),
 });
 
-/** Removes containers whose host is gone. Returns how many there were. One that cannot be removed is left to the next start. */
+/** Removes containers whose host is gone. Returns how many there were. One that cannot be removed now is removed by `retryRemovals`. */
 export async function removeStaleContainers(engine: Engine, signal?: AbortSignal): Promise<number> {
   const filters = JSON.stringify({ label: [KIND] });
   const found = await engine.call("GET", "/containers/json", { query: { all: true, filters }, signal });
   if (!Array.isArray(found)) throw new EngineError(500, "the engine's container list is not an array");
   const containers = found.flatMap((each) => listed.safeParse(each).data ?? []);
   const stale = containers.filter(({ Labels, Created, State }) => isStale(Labels, { created: Created, state: State }));
-  const removing = Promise.all(stale.map(({ Id }) => isRemoved(engine, Id, REMOVE_LIMIT_MS).catch(() => {})));
+  const remove = async (id: string): Promise<void> => {
+    // An engine cannot remove a container that it is starting.
+    if (!(await isRemoved(engine, id, REMOVE_LIMIT_MS).catch(() => false))) engine.pendingRemovals.add(id);
+  };
+  const removing = Promise.all(stale.map(({ Id }) => remove(Id)));
   await (signal === undefined ? removing : orAborted(removing, signal));
   return stale.length;
 }

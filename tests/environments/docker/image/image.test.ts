@@ -154,7 +154,7 @@ test(
     );
     expect(personal).toEqual([]);
     const settings = paths.filter((path) => /^etc\/./.test(path) && !/^etc\/(?:alternatives|ssl\/|python3)/.test(path));
-    const known = ["etc/group", "etc/ld.so.cache", "etc/localtime", "etc/mime.types", "etc/passwd"];
+    const known = ["etc/group", "etc/ld.so.cache", "etc/localtime", "etc/matplotlibrc", "etc/mime.types", "etc/passwd"];
     expect(settings.filter((path) => !known.includes(path))).toEqual([]);
     expect(
       paths.filter((path) => /(?:^|\/)(?:shadow|private|id_rsa|\.netrc|\.npmrc)/.test(path) && path.startsWith("etc")),
