@@ -87,6 +87,16 @@ export function findHidden<M extends HeldMount>(
   );
 }
 
+interface PoolOptions {
+  readonly poolSize: number;
+  readonly poolOptions: { readonly mounts: readonly Mount[] };
+}
+
+/** None where secrets are hidden: a sandbox that waits would show those that are created meanwhile. */
+export function poolSizeFor({ poolSize, poolOptions }: PoolOptions): number {
+  return poolOptions.mounts.some(({ hideSecrets }) => hideSecrets === true) ? 0 : poolSize;
+}
+
 /**
  * For a sandbox that shows all of a folder, or nothing: the mounts without optional ones that hold secrets, and why these are left out. Throws
  * REPLSecurityError for another with secrets to hide.

@@ -11,7 +11,7 @@ import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions
 import type { ForkServer } from "../local/fork-server.ts";
 import { LocalSandbox } from "../local/local-sandbox.ts";
 import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
-import { findHidden, resolveMounts } from "../mounts.ts";
+import { findHidden, poolSizeFor, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
 import { removeContainer, removeStaleContainers, retryRemovals } from "./containers.ts";
 import { checkPrograms, describeNotMounted, leaveOutUnusable, toDockerMounts, toRefusal } from "./docker-mounts.ts";
@@ -70,9 +70,11 @@ export class DockerEnvironment implements Environment {
     this.#options = options;
     this.#docker = options.docker ?? {};
     this.capabilities =
-      (this.#docker.network ?? "none") === "none" ? CAPABILITIES : { ...CAPABILITIES, network: "all" };
+      (this.#docker.network ?? "none") === "none"
+        ? CAPABILITIES
+        : declareCapabilities({ ...CAPABILITIES, network: "all" });
     this.#poolKey = toKey(options.poolOptions);
-    this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
+    this.#poolSize = poolSizeFor(options);
   }
 
   async warm(): Promise<void> {

@@ -18,7 +18,7 @@ import { declareCapabilities } from "../capabilities.ts";
 import { ForkServer, type GuestProgram } from "./fork-server.ts";
 import { diagnoseInterpreter, findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { findHidden, leaveOutHidden, resolveMounts } from "../mounts.ts";
+import { findHidden, leaveOutHidden, poolSizeFor, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
 import { compiledCodeFolder } from "../../util/data-folder.ts";
 import { openFileLimit } from "../../util/system/open-file-limit.ts";
@@ -120,7 +120,7 @@ export class LocalEnvironment implements Environment {
     this.#guest = guest;
     this.capabilities = machine.platform === "darwin" ? DARWIN_CAPABILITIES : CAPABILITIES;
     this.#poolKey = toKey(options.poolOptions);
-    this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
+    this.#poolSize = poolSizeFor(options);
   }
 
   async warm(): Promise<void> {

@@ -14,7 +14,7 @@ import type {
 } from "../../environment.ts";
 import type { GuestProgram } from "../../local/fork-server.ts";
 import { unavailable } from "../pyodide.ts";
-import { findHidden, leaveOutHidden, resolveMounts } from "../../mounts.ts";
+import { findHidden, leaveOutHidden, poolSizeFor, resolveMounts } from "../../mounts.ts";
 import { openPrivateCopy } from "./private-copy.ts";
 import { removeStaleFolders, SeatBeltSandbox } from "./seat-belt-sandbox.ts";
 
@@ -133,7 +133,7 @@ export class SeatBelt implements Environment {
 
   #fill(): Promise<void> {
     this.#filling ??= (async () => {
-      while (!this.#closed && this.#pool.length < this.#options.poolSize) {
+      while (!this.#closed && this.#pool.length < poolSizeFor(this.#options)) {
         this.#pool.push(await this.#open(this.#options.poolOptions));
       }
     })().finally(() => (this.#filling = undefined));

@@ -1,8 +1,9 @@
 // Where no tier can be had: the same contract behind Node's permission model, and every report says what that is.
 
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { describeEnvironment, PLAIN } from "../../../contracts/environment.ts";
 import { hasPyodide, openWasm, SEAT_BELT_CAPABILITIES } from "../open-wasm.ts";
 
@@ -59,6 +60,21 @@ describe.skipIf(!hasPyodide)("wasm without a tier", () => {
     expect(folders()).toEqual([]);
     expect(await opening).toMatchObject({ environment: "wasm", why: "the runtime is closed" });
     await expect(environment.openSandbox(PLAIN)).rejects.toMatchObject({ why: "the runtime is closed" });
+  });
+
+  test("no sandbox waits where secrets are hidden, since it would show those that are created meanwhile", async () => {
+    const project = mkdtempSync(join(tmpdir(), "rlm-test-"));
+    onTestFinished(() => rmSync(project, { recursive: true }));
+    const mounts = [{ path: project, mode: "ro", hideSecrets: true, isOptional: true }] as const;
+    const options = { ...PLAIN, mounts };
+    await using environment = openWasm({ poolSize: 1, poolOptions: options });
+    await environment.warm();
+    writeFileSync(join(project, ".env"), "KEY=secret");
+    await (await environment.openSandbox(options)).close();
+    expect(environment.report()).toMatchObject({
+      waiting: 0,
+      notMounted: [expect.stringContaining(`Sessions do not see ${project}`)],
+    });
   });
 
   test("a sandbox of the pool whose worker has ended is closed, and another one is opened", async () => {
