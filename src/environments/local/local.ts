@@ -258,7 +258,8 @@ export class LocalEnvironment implements Environment {
     ).catch(async (error: unknown) => {
       if (this.#closed) throw error;
       const unusable = isStartFailure(error) ? await diagnoseInterpreter(executable) : undefined;
-      throw this.#offerWasm(unusable !== undefined || isAboutFolder(error) ? this.#asked(unusable ?? error) : error);
+      const isAboutPython = unusable !== undefined || (isAboutFolder(error) && !this.#isAboutNode(error));
+      throw this.#offerWasm(isAboutPython ? this.#asked(unusable ?? error) : error);
     });
     this.#strongerTier = found === undefined ? this.#strongerTier : found.stronger;
     known.set(key, { tier: server.tier, stronger: this.#strongerTier });
@@ -272,6 +273,12 @@ export class LocalEnvironment implements Environment {
   /** An interpreter that was asked for is put right, and never done without. */
   #asked(error: unknown): unknown {
     return error instanceof NoTierError && this.#options.python ? unavailable(error.why, error.fix) : error;
+  }
+
+  /** The Node of a guest may be in a folder that other users cannot reach; the interpreter that was asked for is not the reason then. */
+  #isAboutNode(error: unknown): boolean {
+    const node = this.#guest?.node;
+    return node !== undefined && error instanceof EnvironmentUnavailableError && error.why.includes(`'${node}'`);
   }
 
   /** Where this environment cannot be had, another one can. */

@@ -156,6 +156,7 @@ const TOO_MANY = /\[Errno (?:11|12|23|24)\]/;
 
 /** Whether the step may well succeed later, or with other limits. */
 function isPassing(stage: string, message: string): boolean {
+  if (message.includes(UNREACHABLE)) return false;
   return SHARED_STEPS.includes(stage) || TOO_MANY.test(message);
 }
 
