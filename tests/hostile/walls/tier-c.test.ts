@@ -18,7 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
 import { childrenOf, comesTrue, isAlive, python } from "../machine.ts";
@@ -170,9 +170,11 @@ subprocess.run(['bash', '-c', f'chmod 777 {p}; touch {p}; echo > {p}'], capture_
 
   test("a session that forks all the time ends when it is closed", async () => {
     const host = startHost(owner, ["hold", BOMB]);
+    onTestFinished(() => void host.kill("SIGKILL")); // a failure must not leave it to the next tests
     await once(host.stdout, "data");
     const marks = theirMarks();
-    expect(await comesTrue(() => processesMarked(marks).length > 5)).toBe(true);
+    // Beside the init and the worker. Most are gone before a scan gets to them.
+    expect(await comesTrue(() => processesMarked(marks).length > 2)).toBe(true);
     const ended = once(host, "exit");
     host.stdin.end();
     await ended;
