@@ -23,7 +23,7 @@ const startupFile = (): string => `${sitePackages().slice(1)}/startup.pth`;
 const SLEEP = "import time; time.sleep(1000)";
 const SLEEP_IN_SESSIONS = `import time; time.sleep(1000 if b"forkserver" in open("/proc/self/cmdline", "rb").read() else 0)`;
 
-describe.skipIf(unavailable !== undefined)("images of sessions", () => {
+describe.skipIf(unavailable !== undefined)("images of sessions", { tags: "stress" }, () => {
   let engine: Engine;
   let temp: string;
   let count = 0;
@@ -140,7 +140,7 @@ describe.skipIf(unavailable !== undefined)("images of sessions", () => {
     expect((await session.execute("print(6*7)")).stdout).toBe("42\n");
   });
 
-  test("are removed when their base has no name left", { tags: "stress" }, async () => {
+  test("are removed when their base has no name left", async () => {
     const [first, second] = [await makeImage("#1"), await makeImage("#2")];
     await using runtime = await open({ docker: { image: first } });
     await (await runtime.openSession()).close();
@@ -152,7 +152,7 @@ describe.skipIf(unavailable !== undefined)("images of sessions", () => {
     expect((await workers()).filter((image) => image.base === base)).toEqual([]);
   });
 
-  test("that somebody removes are made again", { tags: "stress" }, async () => {
+  test("that somebody removes are made again", async () => {
     const image = await makeImage("#3");
     await using runtime = await open({ docker: { image } });
     await (await runtime.openSession()).close();

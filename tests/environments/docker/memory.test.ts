@@ -35,7 +35,7 @@ const FILL_INODES = `def fill_inodes(folder):
     except OSError as error:
         return number`;
 
-describe.skipIf(unavailable !== undefined)("memory of containers", () => {
+describe.skipIf(unavailable !== undefined)("memory of containers", { tags: "stress" }, () => {
   afterEach(() => vi.unstubAllEnvs());
 
   test("is enough for a session whose folders are full", async () => {
