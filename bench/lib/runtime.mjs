@@ -8,7 +8,10 @@ const opened = [];
 /** Opens a runtime with a running fork server and a full pool; `closeRuntimes` closes it. */
 export async function openBenchRuntime(options) {
   const { openRuntime } = await import(new URL("../../dist/index.js", import.meta.url).href);
-  const runtime = await openRuntime({ python: PYTHON, preload: [], idleTimeoutMs: null, ...options });
+  const { environment = "local" } = options;
+  // Sessions in docker have the Python of their image, and those in wasm have their modules in a snapshot.
+  const own = { ...(environment !== "docker" && { python: PYTHON }), ...(environment !== "wasm" && { preload: [] }) };
+  const runtime = await openRuntime({ ...own, idleTimeoutMs: null, ...options });
   opened.push(runtime);
   await runtime.warm();
   return runtime;
