@@ -110,7 +110,7 @@ describe("a tier that failed", () => {
     expect(isFinal("fork", "[Errno 1] Operation not permitted")).toBe(true);
     expect(isFinal("restrict with Landlock", "the kernel has no Landlock")).toBe(true);
     expect(isFinal("build the root", "[Errno 13] Permission denied: 'proc'")).toBe(true);
-    expect(isFinal("take a user", `[Errno 13] ${UNREACHABLE}: '/root/.nvm/bin/node'`)).toBe(true);
+    expect(isFinal("take a user", `[Errno 13] ${UNREACHABLE}: '/opt/private/bin/node'`)).toBe(true);
   });
 
   test.each([
