@@ -18,13 +18,29 @@ const MAX_WAIT_MS = 2 ** 31 - 1;
 const RETRIES_AT_ONCE = 20;
 const FRAME_HEAD = 5;
 const TIME_BYTES = 8;
+/** The numbers of the pipes in `waiting`, and how much of a pipe may wait before it is not read any more (readers.cjs). */
+const COMMANDS = 0;
+const ASIDE = 1;
+const MAX_WAITING = 4 * 1024 * 1024;
 
-exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking, port, exit, die }) {
+exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking, waiting, port, exit, die }) {
   const resourceUsage = process.resourceUsage.bind(process); // `process` is cut down later
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const pause = (ms) => Atomics.wait(nothing, 0, 0, ms);
   const interrupted = () => new FS.ErrnoError(EINTR);
-  const queues = { commands: [], aside: [] };
+  const queues = [[], []];
+
+  /** Counts writes to stdout and stderr. */
+  const writes = new Uint32Array(1);
+  const readWrites = (_stream, buffer, offset, length) => {
+    const count = Math.min(length, writes.byteLength);
+    buffer.set(new Uint8Array(writes.buffer, 0, count), offset);
+    return count;
+  };
+  const counted = (write) => (stream, buffer, offset, length) => {
+    writes[0] += 1;
+    return write(stream, buffer, offset, length);
+  };
 
   /** All streams in one pipe, in order: the number of the stream, the length, and the bytes. */
   const writeFrames = (number) => {
@@ -67,9 +83,9 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     for (let message; (message = receiveMessageOnPort(port)?.message) !== undefined;)
       queues[message[0]].push(message[1]);
   };
-  /** What has come on a pipe, without waiting. Tells the main thread how much was taken. */
-  const take = (name, buffer, offset, length) => {
-    const queue = queues[name];
+  /** What has come on a pipe, without waiting. The reading thread gets a message only if it has paused: each one wakes it up. */
+  const take = (pipe, buffer, offset, length) => {
+    const queue = queues[pipe];
     let at = 0;
     while (at < length && queue.length > 0) {
       const chunk = queue[0];
@@ -79,7 +95,8 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
       if (count < chunk.length) queue[0] = chunk.subarray(count);
       else queue.shift();
     }
-    if (at > 0) port.postMessage({ taken: name, bytes: at });
+    const before = Atomics.sub(waiting, pipe, at);
+    if (before > MAX_WAITING && before - at <= MAX_WAITING) port.postMessage({ resume: pipe });
     return at;
   };
 
@@ -87,7 +104,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     for (;;) {
       const now = Atomics.load(waking, 0);
       receive();
-      const count = take("commands", buffer, offset, length);
+      const count = take(COMMANDS, buffer, offset, length);
       if (count > 0) return count;
       if (Atomics.load(interrupt, 0) !== 0) throw interrupted();
       Atomics.wait(waking, 0, now);
@@ -96,7 +113,7 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
 
   const readAside = (_stream, buffer, offset, length) => {
     receive();
-    return take("aside", buffer, offset, length);
+    return take(ASIDE, buffer, offset, length);
   };
 
   let seen = 0;
@@ -139,10 +156,11 @@ exports.attachDevices = function attachDevices(FS, { settings, interrupt, waking
     commands: { read: readCommands },
     aside: { read: readAside },
     events: { write: settings.isSeatBelt ? writeFrames(0) : writeTo(settings.events, false) },
-    stdout: { write: settings.isSeatBelt ? writeFrames(1) : writeTo(1, true) },
-    stderr: { write: settings.isSeatBelt ? writeFrames(2) : writeTo(2, true) },
+    stdout: { write: counted(settings.isSeatBelt ? writeFrames(1) : writeTo(1, true)) },
+    stderr: { write: counted(settings.isSeatBelt ? writeFrames(2) : writeTo(2, true)) },
     wait: { write: wait },
     usage: { read: readUsage },
+    writes: { read: readWrites },
     tick: { write: tick },
     exit: { write: leave },
     die: { write: fail },

@@ -15,6 +15,7 @@ exports.start = function start(image, settings, load) {
     settings,
     interrupt: new Uint8Array(new SharedArrayBuffer(1)),
     waking: new Int32Array(new SharedArrayBuffer(4)),
+    waiting: new Int32Array(new SharedArrayBuffer(8)),
     codes: { image: image.text("image.cjs"), readers: image.text("readers.cjs") },
   };
   const { port1: ours, port2: theirs } = new MessageChannel();

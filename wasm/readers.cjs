@@ -10,11 +10,13 @@ const SIGINT = 2;
 /** Python runs a handler of ours for it, which handles the lines of `aside`. */
 const SIGUSR1 = 10;
 const TICK_MS = 10;
-/** Bytes of a pipe that the other thread has not taken. With more, the pipe is not read. */
+/** In the order of `waiting`, which has the bytes of each that the other thread has not taken. */
+const PIPES = ["commands", "aside"];
+/** With more waiting, a pipe is not read (devices.cjs). */
 const MAX_WAITING = 4 * 1024 * 1024;
 
 /** Returns a function that interrupts code. `port` leads to the Python thread. */
-exports.readPipes = function readPipes({ settings, interrupt, waking, port }) {
+exports.readPipes = function readPipes({ settings, interrupt, waking, waiting, port }) {
   const wake = () => {
     Atomics.add(waking, 0, 1);
     Atomics.notify(waking, 0);
@@ -23,20 +25,17 @@ exports.readPipes = function readPipes({ settings, interrupt, waking, port }) {
     Atomics.store(interrupt, 0, SIGINT);
     wake();
   };
-  for (const name of ["commands", "aside"]) {
+  for (const [index, name] of PIPES.entries()) {
     const socket = new Socket({ fd: settings[name], readable: true, writable: false });
-    let waiting = 0;
     socket.on("data", (chunk) => {
-      port.postMessage([name, chunk]);
+      const isFull = Atomics.add(waiting, index, chunk.length) + chunk.length > MAX_WAITING;
+      if (isFull) socket.pause();
+      port.postMessage([index, chunk]);
       if (name === "aside") Atomics.compareExchange(interrupt, 0, 0, SIGUSR1);
       wake();
-      waiting += chunk.length;
-      if (waiting > MAX_WAITING) socket.pause();
     });
     port.on("message", (message) => {
-      if (message.taken !== name) return;
-      waiting -= message.bytes;
-      if (waiting <= MAX_WAITING) socket.resume();
+      if (message.resume === index) socket.resume();
     });
     socket.on("error", () => {});
     socket.on("close", () => process.kill(process.pid, "SIGKILL")); // the other thread may wait in a system call

@@ -37,6 +37,7 @@ async function run(image, shared, load, die) {
     snapshot: load("snapshot.cjs").openSnapshot(image),
     guardImports,
   });
+  optimizeEarly();
   python.setInterruptBuffer(interrupt);
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
   load("folders.cjs").mountFolders(python.FS, settings);
@@ -55,6 +56,11 @@ async function run(image, shared, load, die) {
   const text = JSON.stringify(JSON.stringify({ ...settings, devices: "/dev/rlm" })); // a string of Python's, too
   runCode(`from _rlm_worker.wasm import entry; entry.run(${text})`);
   throw new Error("the worker ended");
+}
+
+/** What is compiled from now on runs with every command. Newer versions of V8 optimize early anyway, and lack this flag. */
+function optimizeEarly() {
+  if (Number.parseInt(process.versions.v8) < 12) require("node:v8").setFlagsFromString("--interrupt-budget=10000");
 }
 
 function limitStack(module, bytes) {

@@ -20,11 +20,11 @@ class Devices:
     """``open`` must be called once before anything else."""
 
     def __init__(self) -> None:
-        self.commands = self.aside = self.events = self._wait = self._usage = self._exit = self._die = self._tick = -1
+        self.commands = self.aside = self.events = self._wait = self._usage = self._writes = self._exit = self._die = self._tick = -1
         self._tickers: Set[str] = set()
 
     def open(self, folder: str) -> None:
-        for name in ("commands", "aside", "events", "wait", "usage", "exit", "die", "tick"):
+        for name in ("commands", "aside", "events", "wait", "usage", "writes", "exit", "die", "tick"):
             fd = os.open(f"{folder}/{name}", os.O_WRONLY if name in _WRITE_ONLY else os.O_RDONLY)
             setattr(self, name if name in ("commands", "aside", "events") else f"_{name}", fd)
 
@@ -32,6 +32,10 @@ class Devices:
         """Returns when the time is over, and when a message has come since the last wait. Signal handlers run meanwhile."""
         until = FOREVER if seconds >= 1e9 else _monotonic() * 1000 + seconds * 1000
         _write(self._wait, _pack("<d", until))
+
+    def writes(self) -> bytes:
+        """A counter that changes with each write to stdout or stderr, whatever path or descriptor it uses."""
+        return _read(self._writes, 4)
 
     def usage(self) -> Tuple[int, int]:
         """The most memory that this process had, in bytes, and its time of the processor, in microseconds."""

@@ -8,6 +8,7 @@ from ..io.channel import Writer
 from ..io.order import Order
 from ..io.streams import _flush_foreign, _text, _usable
 from ..io.threads import Tag
+from .devices import DEVICES
 
 _GONE = (ValueError, OSError, RuntimeError)
 
@@ -47,6 +48,7 @@ class WasmStreams:
         self.threads = _Threads()
         self._order = WasmOrder(writer, ask)
         self._broken = False
+        self._writes = b""
         self._open()
 
     def begin(self) -> None:
@@ -65,10 +67,11 @@ class WasmStreams:
             _flush_foreign(err)
 
     def end(self) -> bool:
-        """Whether bytes may be unread. Code can write to the devices past our streams, and nobody here can tell."""
+        """Whether bytes may be unread. Code can bypass our streams, so the devices count all writes."""
         self.flush()
         self._order.end()
-        return True
+        before, self._writes = self._writes, DEVICES.writes()
+        return self._writes != before
 
     def flush(self) -> None:
         """Also called in the midst of user code, which may be inside a write: then the next flush does it."""

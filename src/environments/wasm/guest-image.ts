@@ -28,6 +28,7 @@ const FLAGS = [
   "--disallow-code-generation-from-strings",
   "--max-old-space-size=256",
   "--stack-size=262144",
+  "--wasm-tiering-budget=30000000",
 ];
 /** Flags of a session. Those added here are not V8's. From Node 24 on `fetch` cannot be left out, and is removed later (wasm/hardening.cjs). */
 const SESSION_FLAGS = [...FLAGS, ...["--no-addons", "--no-experimental-fetch"].filter(isFlag)];

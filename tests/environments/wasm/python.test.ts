@@ -81,6 +81,8 @@ function describePython(where: "in a tier" | "behind the seat belt"): void {
     for (let index = 0; index < 50; index += 1) {
       const result = await run(`import os; os.write(1, b'out ${index}'); os.write(2, b'err ${index}')`);
       expect(result).toMatchObject({ stdout: `out ${index}`, stderr: `err ${index}` });
+      const byName = `f = open('/dev/rlm/stdout', 'w'); f.write('by name ${index}'); f.close(); open('/dev/rlm/writes', 'rb').read(4); 0`;
+      expect(await run(byName)).toMatchObject({ stdout: `by name ${index}`, value: { "text/plain": "0" } });
     }
   });
 
