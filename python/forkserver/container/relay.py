@@ -6,6 +6,9 @@ taken open it again.
 
 The host reads what was printed before an event, and the events before what was printed, as from pipes. So frames go in batches: the host
 handles a batch when it has all of it, and what belongs together is in one.
+
+Each write to stdout passes through several processes of the engine. So a batch is one write where possible, and acknowledgements go with
+the next batch, or after a short delay.
 """
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import os
 import select
 import socket
 import struct
+import time
 
 OPEN_READER, OPEN_ORDERED, OPEN_WRITER, DATA, ACK, CLOSE, BATCH_END = range(7)
 _HEADER = struct.Struct(">BII")
@@ -25,6 +29,9 @@ _MOST_BEFORE_EVENT = 2 << 20
 _MAX_ROUNDS = 10_000
 _MAX_BATCH = 1 << 20
 _MAX_FRAME = 1 << 20
+# So many bytes are acknowledged at once, fewer with the next batch, and after so many seconds in any case.
+_ACK_AT_ONCE = _WINDOW // 4
+_ACK_DELAY = 0.002
 
 
 class _Channel:
@@ -32,6 +39,7 @@ class _Channel:
         self.fd = fd
         self.is_ordered = is_ordered
         self.window = _WINDOW
+        self.taken = 0  # bytes that are not acknowledged yet
         self.waiting = bytearray()
         self.is_closing = False
 
@@ -45,7 +53,10 @@ class Relay:
         self._by_fd: dict[int, tuple[int, _Channel]] = {}
         self._poll = select.epoll()
         self._input = bytearray()
+        self._output = bytearray()  # frames that are not written yet
         self._sent = 0  # bytes since the last batch ended
+        self._unacknowledged: dict[int, _Channel] = {}
+        self._ack_time = 0.0  # when these are acknowledged at the latest
         self._add(0, _Channel(control.fileno(), True), self._readers, select.EPOLLIN)
         self._writers[0] = _Channel(control.fileno(), True)
         self._poll.register(0, select.EPOLLIN)
@@ -53,7 +64,11 @@ class Relay:
     def run(self) -> None:
         """Returns when the host or the fork server has ended."""
         while True:
-            for fd, events in self._poll.poll():
+            ready = self._poll.poll(_ACK_DELAY if self._unacknowledged else None)
+            if self._unacknowledged and (not ready or time.monotonic() >= self._ack_time):
+                self._acknowledge()
+            # 0 comes last: the host may close a pipe and open another, which gets the same descriptor.
+            for fd, events in sorted(ready, reverse=True):
                 if fd == 0:
                     if not self._receive():
                         return
@@ -67,8 +82,7 @@ class Relay:
         if events & select.EPOLLOUT:
             self._write(number, self._writers[number])
         elif events & select.EPOLLERR and number in self._writers and number != 0:
-            self._remove(number, channel, self._writers)
-            self._send(CLOSE, number)
+            self._lose_reader(number, channel)
 
     def _send_batch(self) -> bool:
         """Sends what was printed and the events. False: the fork server has ended."""
@@ -90,7 +104,9 @@ class Relay:
             if not events and not has_printed or not is_alive or self._sent > _MAX_BATCH:
                 break
         if self._sent:
+            self._acknowledge()
             self._send(BATCH_END, 0)
+            self._flush()
             self._sent = 0
         return is_alive
 
@@ -172,18 +188,28 @@ class Relay:
                 taken += written
         except BlockingIOError:
             pass
-        except OSError:  # nobody reads it
+        except OSError:
             if number != 0:
-                self._remove(number, channel, self._writers)
-                self._send(CLOSE, number)
+                self._lose_reader(number, channel)
             return
         if taken and number != 0:
-            self._send(ACK, number, struct.pack(">I", taken))
+            if not self._unacknowledged:
+                self._ack_time = time.monotonic() + _ACK_DELAY
+            channel.taken += taken
+            self._unacknowledged[number] = channel
+            if channel.taken >= _ACK_AT_ONCE:
+                self._acknowledge()
         if not channel.waiting and channel.is_closing:
             self._remove(number, channel, self._writers)
         else:
             events = select.EPOLLOUT if channel.waiting else 0
             self._poll.modify(channel.fd, events | select.EPOLLIN if number == 0 else events)
+
+    def _lose_reader(self, number: int, channel: _Channel) -> None:
+        """Nobody reads the pipe any more. The host takes for lost what is not acknowledged by then."""
+        self._acknowledge()
+        self._remove(number, channel, self._writers)
+        self._send(CLOSE, number)
 
     def _read(self, number: int, channel: _Channel, is_before_event: bool) -> bool:
         """Sends what was printed; all of it, whatever the window, before an event. True: there was something."""
@@ -226,10 +252,24 @@ class Relay:
         self._send(DATA, number, data)
 
     def _send(self, kind: int, number: int, data: bytes = b"") -> None:
-        rest = memoryview(_HEADER.pack(kind, number, len(data)) + data)
-        self._sent += len(rest)
+        self._output += _HEADER.pack(kind, number, len(data)) + data
+        self._sent += _HEADER.size + len(data)
+        if len(self._output) >= _CHUNK:
+            self._flush()
+
+    def _flush(self) -> None:
+        rest = memoryview(bytes(self._output))
+        self._output.clear()
         while rest:
             rest = rest[os.write(1, rest):]
+
+    def _acknowledge(self) -> None:
+        """Leaves out channels that were closed meanwhile: the host has forgotten them."""
+        for number, channel in self._unacknowledged.items():
+            if self._writers.get(number) is channel:
+                self._send(ACK, number, struct.pack(">I", channel.taken))
+            channel.taken = 0
+        self._unacknowledged.clear()
 
 
 def serve(folder: str) -> socket.socket:

@@ -155,6 +155,17 @@ except OSError as error: print(type(error).__name__)`;
       expect(await containers()).toEqual([]);
     });
 
+    test("take input for a program that reads it and ends at once", async () => {
+      vi.stubEnv("RLM_DOCKER_TRANSPORT", "attach");
+      await using runtime = await open();
+      const session = await runtime.openSession();
+      for (let time = 0; time < 10; time += 1) {
+        const task = session.shell("read line; echo $line", { stdin: "open" });
+        await task.write("a line\n");
+        expect((await task).stdout).toBe("a line\n");
+      }
+    });
+
     test("cannot mount folders, and say so", async () => {
       vi.stubEnv("RLM_DOCKER_TRANSPORT", "attach");
       await using runtime = await open();

@@ -10,6 +10,9 @@ const WINDOW = 1024 * 1024;
 /** What is printed before an event is sent whatever the window. */
 export const MAX_UNREAD = 4 * WINDOW;
 
+/** So many bytes are acknowledged at a time: each message passes through several processes of the engine. */
+const ACKNOWLEDGED = WINDOW / 4;
+
 export interface Channel {
   receive: (data: Buffer) => void;
   /** A batch is complete: what was received can be handled. */
@@ -40,6 +43,8 @@ export class ChannelReader implements PipeReader, Channel {
   /** What came in this batch, or while it was paused. */
   #unread: Buffer[] = [];
   #unreadBytes = 0;
+  /** Bytes that were taken and are not acknowledged yet. */
+  #taken = 0;
   #isPaused = false;
   #isOpen = true;
   #isEnded = false;
@@ -99,7 +104,10 @@ export class ChannelReader implements PipeReader, Channel {
   #pass(data: Buffer): void {
     if (!this.#isOpen) return;
     this.#deliver(data, data.length);
-    if (!this.#isEnded) this.#multiplexer.send(KIND.ack, this.#number, toBytes(data.length));
+    this.#taken += data.length;
+    if (this.#isEnded || this.#taken < ACKNOWLEDGED) return;
+    this.#multiplexer.send(KIND.ack, this.#number, toBytes(this.#taken));
+    this.#taken = 0;
   }
 
   #finish(): void {
@@ -177,7 +185,7 @@ export class ChannelWriter implements PipeWriter, Channel {
   handle(): void {}
 
   end(): void {
-    this.#hasReader = false;
+    if (this.backlog > 0) this.#hasReader = false; // what was taken is acknowledged before this
     this.#finish();
   }
 
