@@ -6,9 +6,11 @@ in one open file, the image. Beyond what every sandbox shows of the host, this o
 from __future__ import annotations
 
 import _signal
+import errno
 import fcntl
 import json
 import os
+import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NoReturn
 
@@ -25,6 +27,9 @@ _MFD_NOEXEC_SEAL = 8
 _F_ADD_SEALS = 1033
 # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE
 _SEALS = 1 | 2 | 4 | 8
+# The kernel itself waits a fraction of a second each time.
+_SEAL_ATTEMPTS = 50
+_SEAL_PAUSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,21 @@ def seal(image: int) -> None:
     at = 0
     while at < size:
         at += os.sendfile(copy, image, at, size - at)
-    fcntl.fcntl(copy, _F_ADD_SEALS, _SEALS)
+    _add_seals(copy)
     os.dup2(copy, image, inheritable=False)
     os.close(copy)
+
+
+def _add_seals(copy: int) -> None:
+    """On a busy machine the kernel may still hold pages that were just written. It refuses the seals as long as it does."""
+    for attempt in range(_SEAL_ATTEMPTS):
+        try:
+            fcntl.fcntl(copy, _F_ADD_SEALS, _SEALS)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or attempt == _SEAL_ATTEMPTS - 1:
+                raise
+        time.sleep(_SEAL_PAUSE)
 
 
 def _sealable() -> int | None:
