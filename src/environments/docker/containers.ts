@@ -1,6 +1,7 @@
 // Containers of an engine: created, started, ended and removed. Each has our labels, so that those of a killed host are found.
 
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
@@ -12,6 +13,8 @@ import { isStale, KIND } from "./labels.ts";
 const GRACE_MS = 5_000;
 const REMOVE_LIMIT_MS = 20_000;
 const REMOVING_LIMIT_MS = 5_000;
+const LAST_ATTEMPTS = 12;
+const LAST_PAUSE_MS = 250;
 /** Size of the logs of a container that runs something and ends: they are stored on the engine's disk. */
 const LOG_BYTES = 1024 * 1024;
 const MOST_BYTES = 1024 * 1024 * 1024;
@@ -122,9 +125,22 @@ export async function removeContainer(engine: Engine, id: string, limitMs = REMO
   }
 }
 
-/** Removes those that could not be removed before. Never rejects. */
-export function retryRemovals(engine: Engine): Promise<void> {
-  return engine.pendingRemovals.retry((id) => isRemoved(engine, id, GRACE_MS));
+/** Removes those that could not be removed before. Resolves to whether the engine answered. Never rejects. */
+function retryRemovals(engine: Engine): Promise<boolean> {
+  return engine.pendingRemovals.retry((id) =>
+    isRemoved(engine, id, GRACE_MS).catch((error: unknown) => {
+      if (error instanceof EngineError) return false;
+      throw error;
+    }),
+  );
+}
+
+/** The same before the engine is left. One that has just been started again may refuse for a while. */
+export async function finishRemovals(engine: Engine): Promise<void> {
+  for (let attempt = 0; attempt < LAST_ATTEMPTS; attempt += 1) {
+    if (!(await retryRemovals(engine)) || engine.pendingRemovals.size === 0) return;
+    await delay(LAST_PAUSE_MS);
+  }
 }
 
 async function removeNow(engine: Engine, id: string, limitMs: number): Promise<void> {

@@ -13,7 +13,7 @@ import { LocalSandbox } from "../local/local-sandbox.ts";
 import { KEEP_PYTHON_FOLDER, NO_PYTHON_FOLDER } from "../local/tier.ts";
 import { findHidden, poolSizeFor, resolveMounts } from "../mounts.ts";
 import { pythonFolder } from "../python-folder.ts";
-import { removeContainer, removeStaleContainers, retryRemovals } from "./containers.ts";
+import { removeContainer, removeStaleContainers, finishRemovals } from "./containers.ts";
 import { checkPrograms, describeNotMounted, leaveOutUnusable, toDockerMounts, toRefusal } from "./docker-mounts.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
@@ -125,9 +125,10 @@ export class DockerEnvironment implements Environment {
     clearTimeout(this.#refillTimer);
     // What is being built ends with the signal, or with its container.
     const removing = [...this.#containers].map((container) => this.#remove(container));
-    if (this.#engine !== undefined) removing.push(retryRemovals(this.#engine));
     await Promise.allSettled([this.#ready, this.#filling, ...this.#building, ...removing]);
-    this.#engine?.close();
+    if (this.#engine === undefined) return;
+    await finishRemovals(this.#engine); // after the others: one of them may have failed
+    this.#engine.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,7 @@
 import type { DockerOptions } from "../../api/local.ts";
 import { waitFor } from "../../util/async/wait-for.ts";
 import type { CheckOptions, InstallOptions } from "../registry.ts";
-import { retryRemovals } from "./containers.ts";
+import { finishRemovals } from "./containers.ts";
 import { findAddress } from "./engine/address.ts";
 import { Engine } from "./engine/engine.ts";
 import { explain, noEngine, unavailable } from "./engine/errors.ts";
@@ -26,7 +26,7 @@ export async function addDocker({
   } catch (error) {
     throw explain(error, {});
   } finally {
-    await retryRemovals(engine);
+    await finishRemovals(engine);
     engine.close();
   }
 }

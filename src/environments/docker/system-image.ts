@@ -37,6 +37,8 @@ const SHARED_FILES = [
 ];
 /** Links to folders of /usr on systems that merged them. */
 const TOP_FOLDERS = ["/bin", "/sbin", "/lib", "/lib64"];
+/** Sessions have folders of their own there. */
+const COVERED = /^\/(?:tmp|box|dev)\//;
 const USERS = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 const GROUPS = "root:x:0:\nnogroup:x:65534:\n";
 
@@ -67,6 +69,8 @@ export async function createSystemImage({
   maxBytes = MAX_BYTES,
 }: SystemImageOptions = {}): Promise<SystemImage> {
   const found = await findPythonFiles(python);
+  const covered = [found.executable, ...found.prefixes].find((path) => COVERED.test(path));
+  if (covered !== undefined) throw isCovered(covered);
   const tree = new FileTree({ maxBytes, maxEntries: MAX_ENTRIES, allow: found.prefixes.filter(isOwnFolder) });
   try {
     fill(tree, found);
@@ -142,6 +146,14 @@ async function* contents(path: string, size: number): AsyncGenerator<Buffer> {
   } finally {
     await file.close();
   }
+}
+
+function isCovered(path: string): EnvironmentUnavailableError {
+  return new EnvironmentUnavailableError({
+    environment: "docker",
+    why: `'${path}' is in a folder that containers cover with one of their own`,
+    fix: "Use a Python elsewhere, for example a virtual environment in /opt",
+  });
 }
 
 function tooLarge({ executable, path }: PythonFiles, maxBytes: number, cause: Error): EnvironmentUnavailableError {

@@ -4,7 +4,7 @@ const MOST = 1000;
 
 export class PendingRemovals {
   readonly #ids = new Set<string>();
-  #retrying: Promise<void> | undefined;
+  #retrying: Promise<boolean> | undefined;
 
   get size(): number {
     return this.#ids.size;
@@ -18,17 +18,21 @@ export class PendingRemovals {
     this.#ids.delete(id);
   }
 
-  /** Tries all of them again, one after the other, so that other requests go before. `remove` resolves to whether it is gone. Never rejects. */
-  retry(remove: (id: string) => Promise<boolean>): Promise<void> {
+  /**
+   * Tries all of them again, one after the other, so that other requests go before. `remove` resolves to whether it is gone, and rejects if
+   * the engine does not answer. Resolves to whether it answered. Never rejects.
+   */
+  retry(remove: (id: string) => Promise<boolean>): Promise<boolean> {
     this.#retrying ??= this.#retryAll(remove).finally(() => (this.#retrying = undefined));
     return this.#retrying;
   }
 
-  async #retryAll(remove: (id: string) => Promise<boolean>): Promise<void> {
+  async #retryAll(remove: (id: string) => Promise<boolean>): Promise<boolean> {
     for (const id of this.#ids) {
       const isGone = await remove(id).catch(() => undefined);
-      if (isGone === undefined) return; // the engine does not answer: the others wait, too
+      if (isGone === undefined) return false; // the others wait, too
       if (isGone) this.#ids.delete(id);
     }
+    return true;
   }
 }

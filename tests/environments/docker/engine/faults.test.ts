@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   createContainer,
+  finishRemovals,
   removeContainer,
   removeStaleContainers,
 } from "../../../../src/environments/docker/containers.ts";
@@ -170,6 +171,27 @@ describe("a container that is being created when the runtime closes", () => {
     expect(await failure).toMatchObject({ why: "the runtime is closed" });
   });
 
+  test("is removed at the second attempt where the first one fails", async () => {
+    const answers: Answer[] = [{ status: 500, json: { message: "it is down" } }];
+    let create = (): void => undefined;
+    const isClosing = new Promise<void>((resolve) => {
+      create = resolve;
+    });
+    const { host, requests, until } = await openFakeEngine(async (request) => {
+      if (request.startsWith("POST /containers/create")) await isClosing;
+      return request.startsWith("DELETE") ? answers.shift() : undefined;
+    });
+    const runtime = await open(host);
+    const failure = runtime.openSession().catch((error: unknown) => error);
+    await until(/^POST \/containers\/create/);
+    const closing = runtime.close();
+    create();
+    await closing;
+    expect(await failure).toMatchObject({ why: "the runtime is closed" });
+    const removals = requests.filter((request) => request.startsWith("DELETE"));
+    expect(removals).toEqual([removals[0], removals[0]]);
+  });
+
   test("is removed by its name where the engine does not answer", async () => {
     const { engine, until } = await openFakeEngine((request) =>
       request.startsWith("POST /containers/create") ? SILENCE : undefined,
@@ -215,6 +237,19 @@ describe("a container that cannot be removed", () => {
     await until(/^POST \/containers\/create/);
     await vi.waitFor(() => expect(engine.pendingRemovals.size).toBe(0));
     expect(requests.filter((request) => request.startsWith(`DELETE /containers/${CONTAINER}`))).toHaveLength(2);
+  });
+
+  test("is tried until the engine removes it, before the engine is left", async () => {
+    let refusals = 3;
+    const { engine, requests } = await openFakeEngine((request) => {
+      if (!request.startsWith("DELETE")) return undefined;
+      refusals -= 1;
+      return refusals < 0 ? undefined : { status: 500, json: { message: "device or resource busy" } };
+    });
+    await expect(removeContainer(engine, CONTAINER)).rejects.toMatchObject({ status: 500 });
+    await finishRemovals(engine);
+    expect(engine.pendingRemovals.size).toBe(0);
+    expect(requests.filter((request) => request.startsWith("DELETE"))).toHaveLength(4);
   });
 
   test("does not hide why a session cannot be opened", async () => {

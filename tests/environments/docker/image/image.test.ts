@@ -185,6 +185,12 @@ test("an image that would be too large says what to do", async () => {
   );
 });
 
+test("an interpreter where containers have folders of their own is refused", async () => {
+  const folder = makeFolder();
+  spawnSync("/usr/bin/python3", ["-m", "venv", "--without-pip", folder]);
+  await expect(createSystemImage({ python: folder })).rejects.toThrow(/containers cover .* Use a Python elsewhere/);
+});
+
 function digest(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
