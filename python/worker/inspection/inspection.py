@@ -8,7 +8,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from .previews import preview_of, repr_of, scalar_preview, str_of
+from .previews import plain_preview, preview_of, repr_of, scalar_preview, str_of
 
 MAX_NAMES = 10_000
 MAX_STATISTICS_NAMES = 1_000
@@ -48,7 +48,7 @@ def plain_facts(value: Any) -> Dict[str, Any]:
             facts["length"] = len(value)
         except OverflowError:
             pass  # a range longer than a machine word
-    preview = scalar_preview(value)
+    preview = plain_preview(value)
     if preview is not None:
         facts["preview"] = preview
     if module == "numpy" and not _flags_of(kind) & HEAP_TYPE:

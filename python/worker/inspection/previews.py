@@ -1,13 +1,15 @@
 """Text of a value up to a limit, without building the full text first.
 
 Of built-in containers only as many items are visited as fit; a long string is sliced before it is quoted. Other objects
-are formatted by their own ``__repr__``, so everything but ``scalar_preview`` runs user code.
+are formatted by their own ``__repr__``, so everything but ``plain_preview`` and ``scalar_preview`` runs user code.
 """
 
 from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 MAX_SCALAR = 80
 MAX_BITS = 1024
+PLAIN_ITEMS = 8
+MAX_PLAIN_TEXT = 24
 MAX_PREVIEW = 1_000
 PREVIEW_ITEMS = 10
 PREVIEW_DEPTH = 3
@@ -30,6 +32,37 @@ def scalar_preview(value: Any) -> Optional[str]:
     if kind in TEXTS:
         return repr(value[:MAX_SCALAR]) + (MORE if len(value) > MAX_SCALAR else "")
     return None
+
+
+def plain_preview(value: Any) -> Optional[str]:
+    """A small built-in value, or the first items of a built-in container; None for anything else. Runs no user code."""
+    kind = type(value)
+    if kind not in BRACKETS:
+        return scalar_preview(value)
+    if not value:
+        return repr(value)
+    start, end = BRACKETS[kind]
+    parts: List[str] = []
+    left = MAX_SCALAR
+    try:
+        for item in value.items() if kind is dict else value:
+            if len(parts) == PLAIN_ITEMS or left <= 0:
+                parts.append(MORE)
+                break
+            parts.append(f"{_plain_item(item[0])}: {_plain_item(item[1])}" if kind is dict else _plain_item(item))
+            left -= len(parts[-1])
+            if parts[-1] == MORE:
+                break
+    except RuntimeError:  # another thread has changed it meanwhile
+        return None
+    return start + ", ".join(parts) + ("," if kind is tuple and len(value) == 1 else "") + end
+
+
+def _plain_item(item: Any) -> str:
+    kind = type(item)
+    if kind in TEXTS and len(item) > MAX_PLAIN_TEXT:
+        return repr(item[:MAX_PLAIN_TEXT]) + MORE
+    return scalar_preview(item) or MORE
 
 
 def preview_of(value: Any) -> str:

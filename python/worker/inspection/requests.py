@@ -13,6 +13,7 @@ from ..io.threads import start_raw
 from .completion import complete, signature
 from .forked_call import Emit, ForkedCall, Step
 from .inspection import describe, inspect_value, list_variables, plain_facts, statistics, type_names
+from .rows import Part, rows_of
 from .source import source
 
 WAIT_SECONDS = 1.0
@@ -37,7 +38,7 @@ class InspectionRequests:
     keep running meanwhile, and ``resume`` waits for them again.
     """
 
-    commands = frozenset(("statistics", "variables", "inspect", "complete", "signature", "source"))
+    commands = frozenset(("statistics", "variables", "inspect", "complete", "signature", "source", "rows"))
 
     def __init__(self, writer: Writer, namespace: Callable[[], Dict[str, Any]]) -> None:
         self.threads: Set[int] = set()
@@ -122,6 +123,8 @@ class InspectionRequests:
             return list_variables(namespace, message["all"]), None
         if command == "inspect":
             return _inspect(namespace, message)
+        if command == "rows":
+            return _rows(namespace, message)
         if command == "source":
             return {}, lambda emit: emit(source(namespace, message["name"]))
         find = complete if command == "complete" else signature
@@ -153,3 +156,12 @@ def _inspect(namespace: Dict[str, Any], message: Message) -> Tuple[Answer, Optio
         inspect_value(value, message["maxCharacters"], emit)
 
     return {"found": True, **plain_facts(value)}, step
+
+
+def _rows(namespace: Dict[str, Any], message: Message) -> Tuple[Answer, Optional[Step]]:
+    value = namespace.get(message["name"], MISSING)
+    if value is MISSING:
+        return {"found": False}, None
+    names = ("start", "count", "columnStart", "columnCount", "sortBy", "descending")
+    part = Part(*(message[name] for name in names))
+    return {"found": True, "start": part.start, "columnStart": part.column_start}, lambda emit: rows_of(value, part, emit)

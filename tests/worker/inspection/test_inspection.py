@@ -23,7 +23,7 @@ class Questions(WorkerCase):
 
     def test_every_request_of_the_fixtures_is_answered(self):
         asked = [entry["parsed"] for entry in fixtures("aside.json") if entry["parsed"]["cmd"] not in ("flush", "reply")]
-        self.assertGreaterEqual({entry["cmd"] for entry in asked}, {"statistics", "variables", "inspect", "complete", "signature", "source"})
+        self.assertGreaterEqual({entry["cmd"] for entry in asked}, {"statistics", "variables", "inspect", "complete", "signature", "source", "rows"})
         for message in asked:
             self.worker.send_aside(**message)
             status = self.worker.status(message["id"])
