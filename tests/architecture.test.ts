@@ -2,11 +2,11 @@
 //
 // A new folder or top-level file in src/ needs an entry: deciding what it may import is the point.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join, posix, relative } from "node:path";
-import { Visitor, parseSync } from "rolldown/utils";
+import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
+import { filesIn, importsOf, ROOT as root, type Import } from "./imports.ts";
 
 interface Layer {
   /** Layers, folders or files that it may import, besides itself. */
@@ -147,7 +147,6 @@ const maxLines = 400;
 const isLonger = new Set(["src/errors.ts"]);
 /** A folder with more files has a second subject. */
 const maxFiles = 14;
-const root = join(import.meta.dirname, "..");
 
 describe("src/", () => {
   const sources = readSources();
@@ -171,9 +170,9 @@ describe("src/", () => {
   });
 });
 
-describe.each(["src", "python", "tests"])("%s/", (tree) => {
+describe.each(["src", "python", "tests", "web"])("%s/", (tree) => {
   test(`no folder has more than ${maxFiles} files`, () => {
-    const files = [...filesIn(tree, ".ts"), ...filesIn(tree, ".py")];
+    const files = [".ts", ".tsx", ".py"].flatMap((ending) => filesIn(tree, ending));
     // An index lists the public names of the others.
     const subjects = files.filter((file) => posix.basename(file) !== "index.ts");
     const count = (folder: string): number => subjects.filter((file) => posix.dirname(file) === folder).length;
@@ -273,12 +272,6 @@ describe("python/", () => {
   });
 });
 
-interface Import {
-  readonly specifier: string;
-  readonly typeOnly: boolean;
-  readonly star: boolean;
-}
-
 /** One line per import that the table forbids. */
 function violations(sources: Readonly<Record<string, string>>): string[] {
   return Object.entries(sources).flatMap(([file, source]) => {
@@ -319,38 +312,8 @@ function isIn(file: string, entry: string): boolean {
   return file === `src/${entry}` || file.startsWith(`src/${entry}/`);
 }
 
-/** All imports of a module: import and export from, import() of a constant, import types. */
-function importsOf(file: string, source: string): Import[] {
-  const { program, errors } = parseSync(file, source);
-  if (errors[0] !== undefined) throw new Error(`${file} does not parse: ${errors[0].message}`);
-  const found: Import[] = [];
-  const add = (specifier: string, typeOnly: boolean, star = false): void =>
-    void found.push({ specifier, typeOnly, star });
-  new Visitor({
-    ImportDeclaration: ({ source: { value }, importKind }) => add(value, importKind === "type"),
-    ExportAllDeclaration: ({ source: { value }, exportKind }) => add(value, exportKind === "type", true),
-    ExportNamedDeclaration: (node) => {
-      if (node.source !== null) add(node.source.value, node.exportKind === "type");
-    },
-    ImportExpression: ({ source: asked }) => {
-      if (asked.type === "Literal" && typeof asked.value === "string") add(asked.value, false);
-      if (asked.type === "TemplateLiteral") add(asked.quasis[0]?.value.cooked ?? "", false);
-    },
-    TSImportType: (node) => add(node.source.value, true),
-  }).visit(program);
-  return found;
-}
-
 function readSources(): Record<string, string> {
   return Object.fromEntries(filesIn("src", ".ts").map((file) => [file, readFileSync(join(root, file), "utf8")]));
-}
-
-function filesIn(folder: string, ending: string): string[] {
-  if (!existsSync(join(root, folder))) return [];
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .toSorted();
 }
 
 /**

@@ -1,10 +1,10 @@
 // Splits the bytes of a worker's event pipe into messages. Everything is limited, because the sender is not trusted.
 
-import { MAX_IGNORED, MAX_IGNORED_BYTES, MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
+import { MAX_DEPTH, MAX_IGNORED, MAX_IGNORED_BYTES, MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
 import { parseChunkHeader, parseHeader, parsePayloadLength } from "../protocol/worker/parse-worker-event.ts";
 import type { ChunkHeader, PayloadHeader } from "../protocol/worker/worker-events.ts";
 import { parseJSON } from "../util/parse-json.ts";
-import { isTooDeep } from "./json-limits.ts";
+import { isTooDeep } from "../util/bytes/json-depth.ts";
 import { PayloadReader } from "./payload-reader.ts";
 
 const NEWLINE = 10;
@@ -130,5 +130,5 @@ export class FrameReader {
 
 /** Undefined for invalid JSON, or JSON that is nested more deeply than any valid message. */
 function parse(json: Buffer, length: number): unknown {
-  return isTooDeep(json, length) ? undefined : parseJSON(json.toString("utf8", 0, length));
+  return isTooDeep(json, MAX_DEPTH, length) ? undefined : parseJSON(json.toString("utf8", 0, length));
 }

@@ -2,7 +2,7 @@
 // because the sender is not trusted: what exceeds a limit is refused as soon as it does.
 
 import { MAX_DEPTH, MAX_PARTS } from "../protocol/worker/limits.ts";
-import { endOfString } from "./json-limits.ts";
+import { endOfString } from "../util/bytes/json-depth.ts";
 import { parseJSON } from "../util/parse-json.ts";
 import { trimBrokenEnd } from "../util/text/utf8.ts";
 

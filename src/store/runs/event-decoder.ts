@@ -2,12 +2,12 @@
 
 import { parseRunEvent, type ModelCallStart, type RunEvent } from "../../protocol/run-events.ts";
 import { parseJSON } from "../../util/parse-json.ts";
-import { MARKER } from "./run-log-format.ts";
+import { isTooDeep } from "../../util/bytes/json-depth.ts";
+import { MARKER, MAX_DEPTH } from "./run-log-format.ts";
 import type { RunFolder } from "./run-folder.ts";
 
 /** A field that is a blob may have blobs in it. */
 const MAX_NESTED = 3;
-const MAX_DEPTH = 200;
 const MAX_HEAD = 2_000;
 /** In the messages of all nodes, which are kept while a log is read. */
 const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
@@ -147,7 +147,9 @@ async function decode(value: unknown, folder: RunFolder, nested: number, depth =
 async function resolve(reference: object, folder: RunFolder, nested: number): Promise<unknown> {
   const { $blob, encoding } = reference as { $blob?: unknown; encoding?: unknown };
   if (nested >= MAX_NESTED) throw new RangeError("Cannot read an event: its blobs are too deep");
-  const text = (await folder.blob(String($blob))).toString("utf8");
+  const data = await folder.blob(String($blob));
+  if (encoding === "json" && isTooDeep(data, MAX_DEPTH)) throw new RangeError("Cannot read an event: it is too deep");
+  const text = data.toString("utf8");
   return encoding === "json" ? decode(JSON.parse(text) as unknown, folder, nested + 1) : text;
 }
 

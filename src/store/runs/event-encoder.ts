@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { isWellFormed } from "../../protocol/worker/host-messages.ts";
 import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
+import type { BlobReference } from "../../protocol/run-outline/stored-text.ts";
 import { secretEncodings } from "../../util/secret-encodings.ts";
 import {
   FIELD_BYTES,
@@ -11,7 +12,6 @@ import {
   MAX_LINE_BYTES,
   SCHEMA_VERSION,
   toHead,
-  type BlobReference,
   type SameMessages,
 } from "./run-log-format.ts";
 

@@ -91,6 +91,12 @@ export class RunFolder {
     return data;
   }
 
+  /** To read it in part: its content is not compared with its digest. */
+  async openBlob(digest: string): Promise<FileHandle> {
+    if (!DIGEST.test(digest)) throw new RangeError("Cannot read a blob: its name is none");
+    return this.#open(join("blobs", digest));
+  }
+
   async #isWriting(writer: RunMeta["writer"]): Promise<boolean> {
     const isKnownAlive = writer === null ? false : isAlive(writer);
     if (isKnownAlive !== undefined) return isKnownAlive;

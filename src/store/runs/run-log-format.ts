@@ -17,6 +17,8 @@ export const FIELD_BYTES = 16 * 1024;
 export const CHUNK_BYTES = 1024 * 1024;
 /** Longer lines are neither written nor read. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Of the JSON of a line, or of a blob. */
+export const MAX_DEPTH = 250;
 export const MAX_META_BYTES = 64 * 1024;
 /** A folder without `meta.json` that is younger than this belongs to a run that is starting. */
 export const STARTING_MS = 60_000;
@@ -25,15 +27,6 @@ const HEAD_CHARACTERS = 200;
 export const DIGEST = /^[0-9a-f]{64}$/;
 /** Keys with a meaning in the format. As keys of recorded data they are escaped with another `$`. */
 export const MARKER = /^\$+(?:blob|same)$/;
-
-/** Stands for a value in `blobs/`. */
-export interface BlobReference {
-  readonly $blob: string;
-  readonly bytes: number;
-  readonly head: string;
-  /** Absent: the blob is a string in UTF-8. `json`: it is a value as JSON, which may contain references. */
-  readonly encoding?: "json";
-}
 
 /** Stands for the first messages of a call, which are those of an earlier call of the same node. */
 export interface SameMessages {

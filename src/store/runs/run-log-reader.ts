@@ -6,12 +6,16 @@ import type { FileHandle } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunId } from "../../protocol/ids.ts";
 import type { ModelCallEnd } from "../../protocol/run-events.ts";
+import { readExactly } from "../../util/bytes/read-exactly.ts";
 import { EventDecoder, type LineSpan, type RecordedEvent } from "./event-decoder.ts";
 import { LogLines } from "./log-lines.ts";
 import { RunFolder, type RunSummary } from "./run-folder.ts";
 import { MAX_LINE_BYTES, runsFolder, type RecordedContext } from "./run-log-format.ts";
 
 const POLL_MS = 100;
+const NEWLINE = 0x0a;
+/** More than a `run-end` has, whose result is a blob if it is large. */
+const TAIL_BYTES = 64 * 1024;
 const MAX_OPEN_ATTEMPTS = 10;
 /** Calls that are indexed. */
 const MAX_CALLS = 1_000_000;
@@ -83,6 +87,23 @@ export class RecordedRun {
     const file = await this.#folder.openEvents();
     try {
       yield* this.#read(new LogLines(file, MAX_LINE_BYTES), new EventDecoder(this.#folder));
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The `run-end`, if it is the last line, as in every run that has ended. Reads only the end of the log. */
+  async end(): Promise<RecordedEvent | undefined> {
+    const file = await this.#folder.openEvents();
+    try {
+      const { size } = await file.stat();
+      const start = Math.max(0, size - TAIL_BYTES);
+      const tail = await readExactly(file, start, size - start);
+      const before = tail.lastIndexOf("\n", -2);
+      if (tail.at(-1) !== NEWLINE || (before === -1 && start > 0)) return undefined;
+      const line = { offset: start + before + 1, bytes: tail.length - before - 1 };
+      const event = new EventDecoder(this.#folder).read(tail.toString("utf8", before + 1), line);
+      return event?.stored.type === "run-end" ? event : undefined;
     } finally {
       await file.close();
     }

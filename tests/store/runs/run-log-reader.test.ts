@@ -24,6 +24,7 @@ import {
   readAll,
   record,
   recorded,
+  runEnd,
   runStart,
   smallRun,
   toRunId,
@@ -54,6 +55,33 @@ test("lines that are no events, or too long, are skipped and counted", async () 
   for await (const { stored } of run.events()) types.push(stored.type);
   expect(types).toEqual(["run-start", "node-start", "step-start"]);
   expect(run.damagedLines).toBe(5);
+});
+
+test("the end of a run is read without the rest of its log", async () => {
+  using runs = openRuns();
+  const events = recorded(smallRun(ID));
+  const big = Array.from({ length: 3000 }, (_, at) => `item ${at}`);
+  await record([...events.slice(0, -1), numberer(ID)(runEnd(ID, { data: big }))], ID, runs);
+  const path = join(runs.folder, ID, "events.jsonl");
+  const lines = readFileSync(path, "utf8").split("\n");
+  writeFileSync(path, ["damaged ".repeat(100_000), ...lines.slice(1)].join("\n"));
+  const run = await readRun(ID, runs);
+  expect(await (await run.end())?.whole()).toMatchObject({ type: "run-end", result: { answer: "42", data: big } });
+  expect(run.damagedLines).toBe(0);
+  appendFileSync(path, '{"type":"run-e');
+  expect(await run.end()).toBeUndefined();
+  for (const [text, type] of [
+    ["", undefined],
+    ["\n", undefined],
+    [`${"x".repeat(100_000)}\n`, undefined],
+    [lines.at(-2), undefined],
+    [`${lines.at(-2)}\n`, "run-end"],
+    [`\n${lines.at(-2)}\n`, "run-end"],
+    [`${lines.at(-2)}\n${lines.at(0)}\n`, undefined],
+  ] as const) {
+    writeFileSync(path, text ?? "");
+    expect((await run.end())?.stored.type).toBe(type);
+  }
 });
 
 test("an event with a field of the wrong type is refused", async () => {
