@@ -25,6 +25,7 @@ export type {
   InspectOptions,
   LookOptions,
   OperationOptions,
+  RowsOptions,
   Session,
   SessionLimits,
   SessionListener,
@@ -43,7 +44,14 @@ export type {
   LocalVariableValue,
 } from "./api/local.ts";
 export type { CallHandler, HostCall } from "./api/local.ts";
-export type { Checkpoint, SessionInfo, StdlibFunction, StdlibListing, StdlibState } from "./protocol/sessions.ts";
+export type {
+  Checkpoint,
+  ForkOrigin,
+  SessionInfo,
+  StdlibFunction,
+  StdlibListing,
+  StdlibState,
+} from "./protocol/sessions.ts";
 export type { LoadReport, SaveReport, SkippedVariable } from "./protocol/session-manifest.ts";
 
 // Variables: what an inspection and a completion return.
@@ -58,11 +66,13 @@ export type {
   Variable,
   VariableKind,
   VariableList,
+  VariableRows,
   VariableText,
 } from "./protocol/variables.ts";
 
 // Executions: one piece of code, its output and its result.
 export type {
+  AnswerOptions,
   ExecuteOptions,
   Execution,
   Executions,
@@ -90,10 +100,13 @@ export type {
   BackgroundDelta,
   CallEnd,
   CallStart,
+  CheckpointAdd,
+  CheckpointDrop,
   Display,
   DisplayPart,
   ExecutionEnd,
   ExecutionEvent,
+  ExecutionQueue,
   ExecutionStart,
   InputEnd,
   InputStart,
@@ -102,6 +115,7 @@ export type {
   ResetReason,
   SessionEnd,
   SessionEvent,
+  SessionFork,
   SessionReset,
 } from "./protocol/events.ts";
 
@@ -131,8 +145,12 @@ export type {
   RLMLimits,
   RLMOptions,
   Run,
+  RunEventPageOptions,
+  RunFollowOptions,
+  RunListOptions,
   RunRequest,
   RunResult,
+  RunSearchOptions,
   Runs,
 } from "./api/run.ts";
 export type {
@@ -147,6 +165,17 @@ export type {
 export type { AnswerData, AnswerSchema, JSONSchema, StandardSchema } from "./api/schema.ts";
 export type { LedgerAxis, LedgerLimits, RunInfo, RunStatus, RunUsage, StopReason } from "./protocol/runs.ts";
 export type { ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from "./protocol/run-events.ts";
+export type {
+  OutlineMark,
+  OutlineNode,
+  OutlineSpan,
+  RunEventPage,
+  RunMatch,
+  RunOutline,
+  RunSearchAnswer,
+  StoredRunEvent,
+} from "./protocol/run-outline/run-outline.ts";
+export type { BlobReference, StoredText } from "./protocol/run-outline/stored-text.ts";
 export type { FinishReason, ModelUsage, ReportedUsage, TokenPrice } from "./protocol/usage.ts";
 
 // Tools: host functions that code of a run may call.

@@ -28,6 +28,7 @@ import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/state/stdlib.ts";
 import type { Restoring } from "./session/state/state-operations.ts";
 import { CallCache } from "./store/call-cache.ts";
+import { IndexedRuns } from "./store/runs/indexed/indexed-runs.ts";
 import { isRecorded } from "./store/runs/recorded-runs.ts";
 import { RunRecorder } from "./store/runs/run-recorder.ts";
 import { SessionFile } from "./store/session-file.ts";
@@ -36,11 +37,14 @@ import { DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
 import type { ShellTask } from "./tasks/shell-task.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { ActiveWork } from "./util/async/active-work.ts";
+import { Semaphore } from "./util/async/semaphore.ts";
 import { dataFolder } from "./util/data-folder.ts";
 import { describeReadProblem } from "./util/files/file-problem.ts";
 import { idMaker, randomId } from "./util/make-id.ts";
 
 const FINISHED_TASKS = { finished: 1000, finishedBytes: 128 * 1024 * 1024, keptMs: 3_600_000 };
+/** Each may hold the longest line of a log. */
+const MAX_SEARCHES = 4;
 const CLOSED = "the runtime was closed";
 
 /** Starts nothing: the first session does, or `runtime.warm()`. Throws EnvironmentUnavailableError for an unknown environment. */
@@ -64,6 +68,10 @@ export class Runtime implements AsyncDisposable {
   readonly tasks: Tasks;
   /** Live runs, and the last ones that ended. */
   readonly runs: LiveRuns;
+  /** Recorded runs that were looked at. */
+  readonly indexedRuns = new IndexedRuns();
+  /** For searches in recorded runs. Waiting for one takes little memory, and the server limits its requests. */
+  readonly searches = new Semaphore(MAX_SEARCHES, Infinity);
   /** Functions that exist in every session opened later. */
   readonly stdlib: StandardLibrary;
   /** Called when a process of an environment has started or ended. */

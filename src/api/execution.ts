@@ -17,6 +17,17 @@ export interface Execution extends Promise<Result>, AsyncIterable<ExecutionEvent
   cancel(): Promise<void>;
   /** What it printed, from a byte offset. */
   output(range?: OutputRange): Promise<OutputSlice>;
+  /**
+   * Answers code that waits for a line, as the event `input-start` says: also code that another client started. A string is one line
+   * without its newline; null is the end of input. The first answer counts. False: it does not wait for this.
+   */
+  answer(line: string | null, options?: AnswerOptions): Promise<boolean>;
+}
+
+/** Which request for input is answered. */
+export interface AnswerOptions {
+  /** `call` of the `input-start` event. Default: whichever waits. */
+  readonly call?: number | undefined;
 }
 
 /** Options of an execution. */
@@ -31,8 +42,8 @@ export interface ExecuteOptions {
   readonly fileName?: string | undefined;
   /** Aborting interrupts the code; while it waits in the queue, it never starts. */
   readonly signal?: Signal | undefined;
-  /** Answers `input()` and reads of `sys.stdin`. Default: the code sees the end of input. */
-  readonly onInput?: InputHandler | undefined;
+  /** Answers `input()` and reads of `sys.stdin`. `ask`: they wait for `execution.answer`. Default: the code sees the end of input. */
+  readonly onInput?: InputHandler | "ask" | undefined;
 }
 
 /** Code waits for a line: `input()`, `getpass.getpass()` or a read of `sys.stdin`. */

@@ -2,6 +2,7 @@
 
 import type { RunId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
+import type { RunEventPage, RunOutline, RunSearchAnswer } from "../protocol/run-outline/run-outline.ts";
 import type { LedgerLimits, RunInfo, RunResult as PlainRunResult } from "../protocol/runs.ts";
 import type { Page, PageOptions } from "./page.ts";
 import type { AnswerData, AnswerSchema } from "./schema.ts";
@@ -22,8 +23,57 @@ export interface Run<Data = unknown> extends Promise<RunResult<Data>>, AsyncIter
   readonly id: RunId;
   /** Its state now. */
   info(): Promise<RunInfo>;
+  /**
+   * Its nodes and what took time in each, as far as it is recorded: small enough to be drawn at once, however long the run. Rejects with a
+   * RunNotFoundError if it is not recorded.
+   */
+  outline(): Promise<RunOutline>;
+  /** Recorded events by range, in order; of one node, or of one step of it. Long texts are references: see `blob`. */
+  eventPage(options?: RunEventPageOptions): Promise<RunEventPage>;
+  /** A long text of a recorded event, by its `$blob`. Rejects with a FileError if there is none. */
+  blob(hash: string): Promise<Uint8Array>;
+  /**
+   * Searches questions, prompts, replies, reasoning, code, output, errors, observations, answers, and what tools were given and returned,
+   * as far as they are recorded. Without regard to case. A call takes a second at most: go on with `next`, also where there are no matches.
+   */
+  search(text: string, options?: RunSearchOptions): Promise<RunSearchAnswer>;
+  /**
+   * Its events after one of them, then new ones, with whole texts. Deltas are among them where the run is in memory. Ends with the run,
+   * also where that broke off or was rejected; aborting the signal throws its reason.
+   */
+  follow(options?: RunFollowOptions): AsyncIterable<RunEvent>;
   /** Ends every call and every session of the run. Its status is then `cancelled`. */
   cancel(): Promise<void>;
+}
+
+/** Which recorded events. */
+export interface RunEventPageOptions {
+  /** The number of the last event that was seen. Default: from the beginning. */
+  readonly after?: number | undefined;
+  /** The largest number of events. Default: 200; at most 1,000. A page also ends after 4 MiB. */
+  readonly limit?: number | undefined;
+  /** Of this node. Default: of the whole run. */
+  readonly nodeId?: string | undefined;
+  /** Of this step of the node. Default: all steps. */
+  readonly step?: number | undefined;
+}
+
+/** Where a search begins, and where it ends. */
+export interface RunSearchOptions {
+  /** `next` of the answer before. Default: from the beginning. */
+  readonly after?: number | undefined;
+  /** After so many matches the answer ends, with those of the same event. Default: 100; at most 1,000. */
+  readonly limit?: number | undefined;
+  /** Aborting ends the search. */
+  readonly signal?: Signal | undefined;
+}
+
+/** Which events. */
+export interface RunFollowOptions {
+  /** The number of the last event that was seen. Default: from the first one. */
+  readonly after?: number | undefined;
+  /** Aborting ends the iteration. */
+  readonly signal?: Signal | undefined;
 }
 
 /** A backend, models and limits, set up once. Each question is a run. */
@@ -117,5 +167,13 @@ export interface Runs {
   /** Returns at once. Awaiting or iterating it rejects with a RunNotFoundError if there is none. */
   get(id: string): Run;
   /** The latest first. */
-  list(options?: PageOptions): Promise<Page<RunInfo>>;
+  list(options?: RunListOptions): Promise<Page<RunInfo>>;
+}
+
+/** Which runs to list. */
+export interface RunListOptions extends PageOptions {
+  /** Default: any. */
+  readonly status?: RunInfo["status"] | undefined;
+  /** In the question, without regard to case. Default: any. */
+  readonly text?: string | undefined;
 }

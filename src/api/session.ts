@@ -4,7 +4,7 @@ import type { SessionEvent } from "../protocol/events.ts";
 import type { HistoryEntry } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import type { Checkpoint, SessionInfo, StdlibListing } from "../protocol/sessions.ts";
-import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
+import type { Completions, InspectedVariable, Signature, VariableList, VariableRows } from "../protocol/variables.ts";
 import type { ExecuteOptions, Execution, OutputRange, OutputSlice } from "./execution.ts";
 import type { Files } from "./files.ts";
 import type { Page, PageOptions } from "./page.ts";
@@ -47,6 +47,11 @@ export interface Session extends AsyncDisposable {
    * `inspectWhileRunning`, as `complete` and `signature` do.
    */
   inspect(name: string, options?: InspectOptions): Promise<InspectedVariable | null>;
+  /**
+   * A part of a table: of a frame, a series, an array, a list, a tuple, a set or a dict. Null: there is no such name. Works as `inspect` does,
+   * so tables of any size can be paged through, also while code runs. A value without rows has an `error`.
+   */
+  rows(name: string, options?: RowsOptions): Promise<VariableRows | null>;
   /** The value of a variable that JSON can express. NaN and integers beyond 2^53 are refused. Rejects with a VariableNotFoundError. */
   get(name: string, options: GetOptions & { readonly as: "json" }): Promise<unknown>;
   /** The value of a `str`. */
@@ -185,6 +190,22 @@ export interface LookOptions {
 export interface InspectOptions extends LookOptions {
   /** Of `repr` and `str`, each: at most 1,000,000. Default: 10,000. */
   readonly maxCharacters?: number | undefined;
+}
+
+/** Which part of a table, by position. */
+export interface RowsOptions extends LookOptions {
+  /** The first row. Default: 0. */
+  readonly start?: number | undefined;
+  /** How many rows: at most 500. Default: 100. */
+  readonly count?: number | undefined;
+  /** The first column. Default: 0. */
+  readonly columnStart?: number | undefined;
+  /** How many columns: at most 50. Default: 50. */
+  readonly columnCount?: number | undefined;
+  /** The column of the whole table to sort by. What is missing comes last. Default: the order of the value itself. */
+  readonly sortBy?: number | undefined;
+  /** The largest first. Default: false. */
+  readonly descending?: boolean | undefined;
 }
 
 /** Options of a fork. */

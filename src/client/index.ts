@@ -12,6 +12,7 @@ export type {
   InspectOptions,
   LookOptions,
   OperationOptions,
+  RowsOptions,
   Session,
   SessionLimits,
   SessionListener,
@@ -23,6 +24,7 @@ export type {
   VariableValue,
 } from "../api/session.ts";
 export type {
+  AnswerOptions,
   ExecuteOptions,
   Execution,
   Executions,
@@ -50,8 +52,12 @@ export type {
   RLMLimits,
   RLMOptions,
   Run,
+  RunEventPageOptions,
+  RunFollowOptions,
+  RunListOptions,
   RunRequest,
   RunResult,
+  RunSearchOptions,
   Runs,
 } from "../api/run.ts";
 export type { AnswerData, AnswerSchema, JSONSchema, StandardSchema } from "../api/schema.ts";
@@ -72,10 +78,28 @@ export type { ExecutionResult, HistoryEntry, MimeBundle, OutputStream } from "..
 export type { FileChange, FileEntry, FileListing } from "../protocol/files.ts";
 export type { ExecutionId, RunId, SessionId, TaskId } from "../protocol/ids.ts";
 export type { RunEvent } from "../protocol/run-events.ts";
+export type {
+  OutlineMark,
+  OutlineNode,
+  OutlineSpan,
+  RunEventPage,
+  RunMatch,
+  RunOutline,
+  RunSearchAnswer,
+  StoredRunEvent,
+} from "../protocol/run-outline/run-outline.ts";
+export type { BlobReference, StoredText } from "../protocol/run-outline/stored-text.ts";
 export type { RunInfo } from "../protocol/runs.ts";
 export type { Checkpoint, SessionInfo, StdlibListing } from "../protocol/sessions.ts";
 export type { TaskEvent, TaskInfo, TaskResult, TaskStatus } from "../protocol/tasks.ts";
-export type { Completions, InspectedVariable, Signature, Variable, VariableList } from "../protocol/variables.ts";
+export type {
+  Completions,
+  InspectedVariable,
+  Signature,
+  Variable,
+  VariableList,
+  VariableRows,
+} from "../protocol/variables.ts";
 
 // Errors: the classes of `rlm-runtime`.
 export {

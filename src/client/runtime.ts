@@ -4,6 +4,7 @@ import {
   checkExecuteOptions,
   checkIdText,
   checkPageOptions,
+  checkRunListOptions,
   checkSessionOptions,
   checkSource,
   checkTaskListOptions,
@@ -75,8 +76,9 @@ export class RemoteRuntime implements Runtime {
         return new RemoteRun(this.#server.requests, id);
       },
       list: (options = {}) => {
-        checkPageOptions("runs.list", options);
-        return this.#list("/v1/runs", "runs", runInfo, options);
+        checkRunListOptions(options);
+        const { status, text } = options;
+        return this.#list("/v1/runs", "runs", runInfo, options, { status, text });
       },
     };
   }

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { executionResult, mimeBundle, outputStream } from "./execution.ts";
 import { executionId, sessionId } from "./id-schemas.ts";
+import { checkpoint, stateOrigin } from "./sessions.ts";
 import type { Shape } from "./shape.ts";
 
 const base = {
@@ -15,13 +16,16 @@ const omittedBytes = z.int().describe("How much was dropped");
 const printedText = z.string().describe("What was printed");
 const call = z.int().describe("The number of the call in the execution");
 
+const code = z.string().describe("The code that runs");
+const executionCount = z.int().describe("The number of the execution in the session");
+
+export const executionQueue = z
+  .object({ ...executionBase, type: z.literal("execution-queue"), code, executionCount })
+  .describe("Code was requested while other code runs, and waits for its turn");
+export type ExecutionQueue = Shape<typeof executionQueue>;
+
 export const executionStart = z
-  .object({
-    ...executionBase,
-    type: z.literal("execution-start"),
-    code: z.string().describe("The code that runs"),
-    executionCount: z.int().describe("The number of the execution in the session"),
-  })
+  .object({ ...executionBase, type: z.literal("execution-start"), code, executionCount })
   .describe("Code begins to run");
 export type ExecutionStart = Shape<typeof executionStart>;
 
@@ -112,9 +116,25 @@ export const sessionReset = z
     type: z.literal("session-reset"),
     epoch: z.int().describe("The new epoch of the session"),
     why: resetReason,
+    ...stateOrigin.shape,
   })
   .describe("The namespace was replaced: it is empty after a reset or a lost worker, or as it was at a checkpoint");
 export type SessionReset = Shape<typeof sessionReset>;
+
+export const sessionFork = z
+  .object({ ...base, type: z.literal("session-fork"), forkId: sessionId.describe("The id of the copy") })
+  .describe("A fork of the session was opened");
+export type SessionFork = Shape<typeof sessionFork>;
+
+export const checkpointAdd = z
+  .object({ ...base, type: z.literal("checkpoint-add"), checkpoint })
+  .describe("A checkpoint was taken; the state continues from it");
+export type CheckpointAdd = Shape<typeof checkpointAdd>;
+
+export const checkpointDrop = z
+  .object({ ...base, type: z.literal("checkpoint-drop"), checkpointId: z.string().describe("Its id") })
+  .describe("A checkpoint is no longer kept. What continued from it now continues from its parent");
+export type CheckpointDrop = Shape<typeof checkpointDrop>;
 
 export const sessionEnd = z
   .object({ ...base, type: z.literal("session-end"), why: z.string().describe("What ended it") })
@@ -137,6 +157,15 @@ export const executionEvent = z
 export type ExecutionEvent = Shape<typeof executionEvent>;
 
 export const sessionEvent = z
-  .discriminatedUnion("type", [...executionEvent.options, backgroundDelta, sessionReset, sessionEnd])
+  .discriminatedUnion("type", [
+    ...executionEvent.options,
+    executionQueue,
+    backgroundDelta,
+    checkpointAdd,
+    checkpointDrop,
+    sessionFork,
+    sessionReset,
+    sessionEnd,
+  ])
   .describe("What happens in a session; `type` says what");
 export type SessionEvent = Shape<typeof sessionEvent>;

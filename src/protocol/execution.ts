@@ -143,7 +143,10 @@ export const historyEntry = z
   .object({
     executionId,
     executionCount: z.int().describe("Its number in the session"),
-    code: z.string().describe("The first characters of the code"),
+    parent: z
+      .int()
+      .describe("The number of the execution whose state it began with: not the one before it after a rewind. 0: none"),
+    code: z.string().describe("The first 10,000 characters of the code"),
     startedAt: z.iso.datetime().describe("When it began"),
     status: executionStatus.nullable().describe("Null while it runs"),
     durationMs: z.number().nullable().describe("Running time. Null while it runs"),

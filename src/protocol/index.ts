@@ -5,61 +5,41 @@
 import type { Schema } from "../api/schema.ts";
 import { versionAnswer, type RuntimeInfo } from "./api/about.ts";
 import { capabilities, type Capabilities } from "./capabilities.ts";
-import {
-  backgroundDelta,
-  callEnd,
-  callStart,
-  display,
-  displayPart,
-  executionEnd,
-  executionEvent,
-  executionStart,
-  inputEnd,
-  inputStart,
-  outputDelta,
-  outputGap,
-  resetReason,
-  sessionEnd,
-  sessionEvent,
-  sessionReset,
-  type BackgroundDelta,
-  type CallEnd,
-  type CallStart,
-  type Display,
-  type DisplayPart,
-  type ExecutionEnd,
-  type ExecutionEvent,
-  type ExecutionStart,
-  type InputEnd,
-  type InputStart,
-  type OutputDelta,
-  type OutputGap,
-  type ResetReason,
-  type SessionEnd,
-  type SessionEvent,
-  type SessionReset,
+import * as events from "./events.ts";
+import type {
+  BackgroundDelta,
+  CallEnd,
+  CallStart,
+  CheckpointAdd,
+  CheckpointDrop,
+  Display,
+  DisplayPart,
+  ExecutionEnd,
+  ExecutionEvent,
+  ExecutionQueue,
+  ExecutionStart,
+  InputEnd,
+  InputStart,
+  OutputDelta,
+  OutputGap,
+  ResetReason,
+  SessionEnd,
+  SessionEvent,
+  SessionFork,
+  SessionReset,
 } from "./events.ts";
-import {
-  cut,
-  executionError,
-  executionResult,
-  executionStatus,
-  historyEntry,
-  interruptReason,
-  mimeBundle,
-  outputStream,
-  stateAfter,
-  usage,
-  type Cut,
-  type ExecutionError,
-  type ExecutionResult,
-  type ExecutionStatus,
-  type HistoryEntry,
-  type InterruptReason,
-  type MimeBundle,
-  type OutputStream,
-  type StateAfter,
-  type Usage,
+import * as execution from "./execution.ts";
+import type {
+  Cut,
+  ExecutionError,
+  ExecutionResult,
+  ExecutionStatus,
+  HistoryEntry,
+  InterruptReason,
+  MimeBundle,
+  OutputStream,
+  StateAfter,
+  Usage,
 } from "./execution.ts";
 import {
   fileChange,
@@ -79,30 +59,29 @@ import {
   type ModelCallStart,
   type RunEvent,
 } from "./run-events.ts";
-import {
-  ledgerAxis,
-  ledgerLimits,
-  runInfo,
-  runResult,
-  runStatus,
-  runUsage,
-  stopReason,
-  type LedgerAxis,
-  type LedgerLimits,
-  type RunInfo,
-  type RunResult,
-  type RunStatus,
-  type RunUsage,
-  type StopReason,
-} from "./runs.ts";
+import * as outline from "./run-outline/run-outline.ts";
+import type {
+  OutlineMark,
+  OutlineNode,
+  OutlineSpan,
+  RunEventPage,
+  RunMatch,
+  RunOutline,
+  RunSearchAnswer,
+  StoredRunEvent,
+} from "./run-outline/run-outline.ts";
+import * as runs from "./runs.ts";
+import type { LedgerAxis, LedgerLimits, RunInfo, RunResult, RunStatus, RunUsage, StopReason } from "./runs.ts";
 import { loadReport, skippedVariable, type LoadReport, type SkippedVariable } from "./session-manifest.ts";
 import {
   checkpoint,
+  forkOrigin,
   sessionInfo,
   stdlibFunction,
   stdlibListing,
   stdlibState,
   type Checkpoint,
+  type ForkOrigin,
   type SessionInfo,
   type StdlibFunction,
   type StdlibListing,
@@ -123,29 +102,20 @@ import {
   type TaskStatus,
 } from "./tasks.ts";
 import { finishReason, modelUsage, type FinishReason, type ModelUsage } from "./usage.ts";
-import {
-  column,
-  completion,
-  completionType,
-  completions,
-  incomplete,
-  inspectedVariable,
-  signature,
-  variable,
-  variableKind,
-  variableList,
-  variableText,
-  type Column,
-  type Completion,
-  type CompletionType,
-  type Completions,
-  type Incomplete,
-  type InspectedVariable,
-  type Signature,
-  type Variable,
-  type VariableKind,
-  type VariableList,
-  type VariableText,
+import * as variables from "./variables.ts";
+import type {
+  Column,
+  Completion,
+  CompletionType,
+  Completions,
+  Incomplete,
+  InspectedVariable,
+  Signature,
+  Variable,
+  VariableKind,
+  VariableList,
+  VariableRows,
+  VariableText,
 } from "./variables.ts";
 import { executionId, runId, sessionId, taskId } from "./id-schemas.ts";
 import type { ExecutionId, RunId, SessionId, TaskId } from "./ids.ts";
@@ -166,10 +136,13 @@ export type {
   BackgroundDelta,
   CallEnd,
   CallStart,
+  CheckpointAdd,
+  CheckpointDrop,
   Display,
   DisplayPart,
   ExecutionEnd,
   ExecutionEvent,
+  ExecutionQueue,
   ExecutionStart,
   InputEnd,
   InputStart,
@@ -178,6 +151,7 @@ export type {
   ResetReason,
   SessionEnd,
   SessionEvent,
+  SessionFork,
   SessionReset,
 } from "./events.ts";
 export type {
@@ -194,9 +168,20 @@ export type {
 } from "./execution.ts";
 export type { FileChange, FileEntry, FileKind, FileListing } from "./files.ts";
 export type { ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from "./run-events.ts";
+export type {
+  OutlineMark,
+  OutlineNode,
+  OutlineSpan,
+  RunEventPage,
+  RunMatch,
+  RunOutline,
+  RunSearchAnswer,
+  StoredRunEvent,
+} from "./run-outline/run-outline.ts";
+export type { BlobReference, StoredText } from "./run-outline/stored-text.ts";
 export type { LedgerAxis, LedgerLimits, RunInfo, RunResult, RunStatus, RunUsage, StopReason } from "./runs.ts";
 export type { LoadReport, SaveReport, SkippedVariable } from "./session-manifest.ts";
-export type { Checkpoint, SessionInfo, StdlibFunction, StdlibListing, StdlibState } from "./sessions.ts";
+export type { Checkpoint, ForkOrigin, SessionInfo, StdlibFunction, StdlibListing, StdlibState } from "./sessions.ts";
 export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskState, TaskStatus } from "./tasks.ts";
 export type { FinishReason, ModelUsage, ReportedUsage, TokenPrice } from "./usage.ts";
 export type {
@@ -210,49 +195,56 @@ export type {
   Variable,
   VariableKind,
   VariableList,
+  VariableRows,
   VariableText,
 } from "./variables.ts";
 export type { ExecutionId, RunId, SessionId, TaskId } from "./ids.ts";
 
 // Schemas: one for each type of data.
 /** Checks a BackgroundDelta. */
-export const backgroundDeltaSchema: Schema<BackgroundDelta> = backgroundDelta;
+export const backgroundDeltaSchema: Schema<BackgroundDelta> = events.backgroundDelta;
 /** Checks a CallEnd. */
-export const callEndSchema: Schema<CallEnd> = callEnd;
+export const callEndSchema: Schema<CallEnd> = events.callEnd;
 /** Checks a CallStart. */
-export const callStartSchema: Schema<CallStart> = callStart;
+export const callStartSchema: Schema<CallStart> = events.callStart;
 /** Checks a Capabilities. */
 export const capabilitiesSchema: Schema<Capabilities> = capabilities;
 /** Checks a Checkpoint. */
 export const checkpointSchema: Schema<Checkpoint> = checkpoint;
+/** Checks a CheckpointAdd. */
+export const checkpointAddSchema: Schema<CheckpointAdd> = events.checkpointAdd;
+/** Checks a CheckpointDrop. */
+export const checkpointDropSchema: Schema<CheckpointDrop> = events.checkpointDrop;
 /** Checks a Column. */
-export const columnSchema: Schema<Column> = column;
+export const columnSchema: Schema<Column> = variables.column;
 /** Checks a Completion. */
-export const completionSchema: Schema<Completion> = completion;
+export const completionSchema: Schema<Completion> = variables.completion;
 /** Checks a CompletionType. */
-export const completionTypeSchema: Schema<CompletionType> = completionType;
+export const completionTypeSchema: Schema<CompletionType> = variables.completionType;
 /** Checks a Completions. */
-export const completionsSchema: Schema<Completions> = completions;
+export const completionsSchema: Schema<Completions> = variables.completions;
 /** Checks a Cut. */
-export const cutSchema: Schema<Cut> = cut;
+export const cutSchema: Schema<Cut> = execution.cut;
 /** Checks a Display. */
-export const displaySchema: Schema<Display> = display;
+export const displaySchema: Schema<Display> = events.display;
 /** Checks a DisplayPart. */
-export const displayPartSchema: Schema<DisplayPart> = displayPart;
+export const displayPartSchema: Schema<DisplayPart> = events.displayPart;
 /** Checks an ExecutionEnd. */
-export const executionEndSchema: Schema<ExecutionEnd> = executionEnd;
+export const executionEndSchema: Schema<ExecutionEnd> = events.executionEnd;
 /** Checks an ExecutionError. */
-export const executionErrorSchema: Schema<ExecutionError> = executionError;
+export const executionErrorSchema: Schema<ExecutionError> = execution.executionError;
 /** Checks an ExecutionEvent. */
-export const executionEventSchema: Schema<ExecutionEvent> = executionEvent;
+export const executionEventSchema: Schema<ExecutionEvent> = events.executionEvent;
 /** Checks an ExecutionId. */
 export const executionIdSchema: Schema<ExecutionId> = executionId;
+/** Checks an ExecutionQueue. */
+export const executionQueueSchema: Schema<ExecutionQueue> = events.executionQueue;
 /** Checks an ExecutionResult. */
-export const executionResultSchema: Schema<ExecutionResult> = executionResult;
+export const executionResultSchema: Schema<ExecutionResult> = execution.executionResult;
 /** Checks an ExecutionStart. */
-export const executionStartSchema: Schema<ExecutionStart> = executionStart;
+export const executionStartSchema: Schema<ExecutionStart> = events.executionStart;
 /** Checks an ExecutionStatus. */
-export const executionStatusSchema: Schema<ExecutionStatus> = executionStatus;
+export const executionStatusSchema: Schema<ExecutionStatus> = execution.executionStatus;
 /** Checks a FileChange. */
 export const fileChangeSchema: Schema<FileChange> = fileChange;
 /** Checks a FileEntry. */
@@ -263,70 +255,88 @@ export const fileKindSchema: Schema<FileKind> = fileKind;
 export const fileListingSchema: Schema<FileListing> = fileListing;
 /** Checks a FinishReason. */
 export const finishReasonSchema: Schema<FinishReason> = finishReason;
+/** Checks a ForkOrigin. */
+export const forkOriginSchema: Schema<ForkOrigin> = forkOrigin;
 /** Checks a HistoryEntry. */
-export const historyEntrySchema: Schema<HistoryEntry> = historyEntry;
+export const historyEntrySchema: Schema<HistoryEntry> = execution.historyEntry;
 /** Checks an Incomplete. */
-export const incompleteSchema: Schema<Incomplete> = incomplete;
+export const incompleteSchema: Schema<Incomplete> = variables.incomplete;
 /** Checks an InputEnd. */
-export const inputEndSchema: Schema<InputEnd> = inputEnd;
+export const inputEndSchema: Schema<InputEnd> = events.inputEnd;
 /** Checks an InputStart. */
-export const inputStartSchema: Schema<InputStart> = inputStart;
+export const inputStartSchema: Schema<InputStart> = events.inputStart;
 /** Checks an InspectedVariable. */
-export const inspectedVariableSchema: Schema<InspectedVariable> = inspectedVariable;
+export const inspectedVariableSchema: Schema<InspectedVariable> = variables.inspectedVariable;
 /** Checks an InterruptReason. */
-export const interruptReasonSchema: Schema<InterruptReason> = interruptReason;
+export const interruptReasonSchema: Schema<InterruptReason> = execution.interruptReason;
 /** Checks a LedgerAxis. */
-export const ledgerAxisSchema: Schema<LedgerAxis> = ledgerAxis;
+export const ledgerAxisSchema: Schema<LedgerAxis> = runs.ledgerAxis;
 /** Checks a LedgerLimits. */
-export const ledgerLimitsSchema: Schema<LedgerLimits> = ledgerLimits;
+export const ledgerLimitsSchema: Schema<LedgerLimits> = runs.ledgerLimits;
 /** Checks a LoadReport. */
 export const loadReportSchema: Schema<LoadReport> = loadReport;
 /** Checks a MimeBundle. */
-export const mimeBundleSchema: Schema<MimeBundle> = mimeBundle;
+export const mimeBundleSchema: Schema<MimeBundle> = execution.mimeBundle;
 /** Checks a ModelCallEnd. */
 export const modelCallEndSchema: Schema<ModelCallEnd> = modelCallEnd;
 /** Checks a ModelCallStart. */
 export const modelCallStartSchema: Schema<ModelCallStart> = modelCallStart;
 /** Checks a ModelUsage. */
 export const modelUsageSchema: Schema<ModelUsage> = modelUsage;
+/** Checks an OutlineMark. */
+export const outlineMarkSchema: Schema<OutlineMark> = outline.outlineMark;
+/** Checks an OutlineNode. */
+export const outlineNodeSchema: Schema<OutlineNode> = outline.outlineNode;
+/** Checks an OutlineSpan. */
+export const outlineSpanSchema: Schema<OutlineSpan> = outline.outlineSpan;
 /** Checks an OutputDelta. */
-export const outputDeltaSchema: Schema<OutputDelta> = outputDelta;
+export const outputDeltaSchema: Schema<OutputDelta> = events.outputDelta;
 /** Checks an OutputGap. */
-export const outputGapSchema: Schema<OutputGap> = outputGap;
+export const outputGapSchema: Schema<OutputGap> = events.outputGap;
 /** Checks an OutputStream. */
-export const outputStreamSchema: Schema<OutputStream> = outputStream;
+export const outputStreamSchema: Schema<OutputStream> = execution.outputStream;
 /** Checks a ResetReason. */
-export const resetReasonSchema: Schema<ResetReason> = resetReason;
+export const resetReasonSchema: Schema<ResetReason> = events.resetReason;
 /** Checks a RunEvent. */
 export const runEventSchema: Schema<RunEvent> = runEvent;
+/** Checks a RunEventPage. */
+export const runEventPageSchema: Schema<RunEventPage> = outline.runEventPage;
 /** Checks a RunId. */
 export const runIdSchema: Schema<RunId> = runId;
 /** Checks a RunInfo. */
-export const runInfoSchema: Schema<RunInfo> = runInfo;
+export const runInfoSchema: Schema<RunInfo> = runs.runInfo;
+/** Checks a RunMatch. */
+export const runMatchSchema: Schema<RunMatch> = outline.runMatch;
+/** Checks a RunOutline. */
+export const runOutlineSchema: Schema<RunOutline> = outline.runOutline;
 /** Checks a RunResult. */
-export const runResultSchema: Schema<RunResult> = runResult;
+export const runResultSchema: Schema<RunResult> = runs.runResult;
+/** Checks a RunSearchAnswer. */
+export const runSearchAnswerSchema: Schema<RunSearchAnswer> = outline.runSearchAnswer;
 /** Checks a RunStatus. */
-export const runStatusSchema: Schema<RunStatus> = runStatus;
+export const runStatusSchema: Schema<RunStatus> = runs.runStatus;
 /** Checks a RunUsage. */
-export const runUsageSchema: Schema<RunUsage> = runUsage;
+export const runUsageSchema: Schema<RunUsage> = runs.runUsage;
 /** Checks a RuntimeInfo. */
 export const runtimeInfoSchema: Schema<RuntimeInfo> = versionAnswer;
 /** Checks a SessionEnd. */
-export const sessionEndSchema: Schema<SessionEnd> = sessionEnd;
+export const sessionEndSchema: Schema<SessionEnd> = events.sessionEnd;
 /** Checks a SessionEvent. */
-export const sessionEventSchema: Schema<SessionEvent> = sessionEvent;
+export const sessionEventSchema: Schema<SessionEvent> = events.sessionEvent;
+/** Checks a SessionFork. */
+export const sessionForkSchema: Schema<SessionFork> = events.sessionFork;
 /** Checks a SessionId. */
 export const sessionIdSchema: Schema<SessionId> = sessionId;
 /** Checks a SessionInfo. */
 export const sessionInfoSchema: Schema<SessionInfo> = sessionInfo;
 /** Checks a SessionReset. */
-export const sessionResetSchema: Schema<SessionReset> = sessionReset;
+export const sessionResetSchema: Schema<SessionReset> = events.sessionReset;
 /** Checks a Signature. */
-export const signatureSchema: Schema<Signature> = signature;
+export const signatureSchema: Schema<Signature> = variables.signature;
 /** Checks a SkippedVariable. */
 export const skippedVariableSchema: Schema<SkippedVariable> = skippedVariable;
 /** Checks a StateAfter. */
-export const stateAfterSchema: Schema<StateAfter> = stateAfter;
+export const stateAfterSchema: Schema<StateAfter> = execution.stateAfter;
 /** Checks a StdlibFunction. */
 export const stdlibFunctionSchema: Schema<StdlibFunction> = stdlibFunction;
 /** Checks a StdlibListing. */
@@ -334,7 +344,9 @@ export const stdlibListingSchema: Schema<StdlibListing> = stdlibListing;
 /** Checks a StdlibState. */
 export const stdlibStateSchema: Schema<StdlibState> = stdlibState;
 /** Checks a StopReason. */
-export const stopReasonSchema: Schema<StopReason> = stopReason;
+export const stopReasonSchema: Schema<StopReason> = runs.stopReason;
+/** Checks a StoredRunEvent. */
+export const storedRunEventSchema: Schema<StoredRunEvent> = outline.storedRunEvent;
 /** Checks a TaskEvent. */
 export const taskEventSchema: Schema<TaskEvent> = taskEvent;
 /** Checks a TaskId. */
@@ -350,12 +362,14 @@ export const taskStateSchema: Schema<TaskState> = taskState;
 /** Checks a TaskStatus. */
 export const taskStatusSchema: Schema<TaskStatus> = taskStatus;
 /** Checks a Usage. */
-export const usageSchema: Schema<Usage> = usage;
+export const usageSchema: Schema<Usage> = execution.usage;
 /** Checks a Variable. */
-export const variableSchema: Schema<Variable> = variable;
+export const variableSchema: Schema<Variable> = variables.variable;
 /** Checks a VariableKind. */
-export const variableKindSchema: Schema<VariableKind> = variableKind;
+export const variableKindSchema: Schema<VariableKind> = variables.variableKind;
 /** Checks a VariableList. */
-export const variableListSchema: Schema<VariableList> = variableList;
+export const variableListSchema: Schema<VariableList> = variables.variableList;
+/** Checks a VariableRows. */
+export const variableRowsSchema: Schema<VariableRows> = variables.variableRows;
 /** Checks a VariableText. */
-export const variableTextSchema: Schema<VariableText> = variableText;
+export const variableTextSchema: Schema<VariableText> = variables.variableText;

@@ -67,15 +67,17 @@ export const runResult = z
   .meta({ id: "RunResult", description: "What came of a run" });
 export type RunResult = Shape<typeof runResult>;
 
+export const runState = z
+  .enum(["running", ...runStatus.options, "broken"])
+  .describe("`broken`: its process is gone, and it has no end");
+
 export const runInfo = z
   .object({
     id: z.string().describe("The id of the run"),
     query: z.string().describe("The question, or its beginning"),
     model: z.string().describe("Of the root and of nodes below it"),
     subModel: z.string().describe("Answers `llm_query`"),
-    status: z
-      .enum(["running", ...runStatus.options, "broken"])
-      .describe("`broken`: its process is gone, and it has no end"),
+    status: runState,
     stopReason: stopReason.nullable().describe("What ended it. Null: it is running, or broke"),
     startedAt: z.iso.datetime().describe("When it began"),
     endedAt: z.iso.datetime().nullable().describe("Null: it is running, or broke"),

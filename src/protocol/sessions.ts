@@ -26,6 +26,27 @@ export const namespaceSummary = z.object({
 });
 export type NamespaceSummary = Shape<typeof namespaceSummary>;
 
+export const forkOrigin = z
+  .object({
+    sessionId: sessionId.describe("The session that was copied, which may have ended"),
+    executionCount: z.int().describe("The number of the last execution whose effects were copied. 0: none"),
+  })
+  .describe("What a session is a copy of");
+export type ForkOrigin = Shape<typeof forkOrigin>;
+
+const checkpointId = z.string().nullable();
+
+/** Which state a session continues from, in the tree that rewinding makes of its executions and checkpoints. */
+export const stateOrigin = z.object({
+  checkpointId: checkpointId.describe(
+    "The last kept checkpoint that the state continues from. Null: none, or an empty namespace since",
+  ),
+  head: z
+    .int()
+    .describe("The number of the last execution whose effects the state has. 0: none, as in an empty namespace"),
+});
+export type StateOrigin = Shape<typeof stateOrigin>;
+
 export const sessionInfo = z
   .object({
     ...namespaceSummary.shape,
@@ -39,6 +60,15 @@ export const sessionInfo = z
     executionCount: z.int().describe("Executions so far"),
     waiting: z.int().describe("Executions in the queue"),
     epoch: z.int().describe("Changes whenever its state is lost or restored"),
+    ...stateOrigin.shape,
+    forkedFrom: forkOrigin.nullable().describe("Null: it was not opened as a fork"),
+    idleTimeoutMs: z.number().nullable().describe("Idle time after which it closes. Null: never"),
+    expiresAt: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        "When it closes if it stays idle. Null: never, or it is in use: code or a task runs, or a client listens",
+      ),
     stdlib: stdlibState,
   })
   .meta({ id: "Session", description: "The state of a session" });
@@ -57,7 +87,8 @@ export const checkpoint = z
   .object({
     id: z.string().describe("Its id in the session"),
     createdAt: z.iso.datetime().describe("When it was taken"),
-    executionCount: z.int().describe("Executions of the session before the checkpoint"),
+    executionCount: z.int().describe("The number of the last execution whose effects it has. 0: none"),
+    parentId: checkpointId.describe("The last kept checkpoint that its state continues from. Null: none"),
     isAutomatic: z.boolean().describe("Taken automatically before an execution, and dropped when there are too many"),
   })
   .meta({ id: "Checkpoint", description: "A live copy of a session to return to" });

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { Shape } from "./shape.ts";
+import { MAX_ROW_CELLS, MAX_ROWS } from "./worker/limits.ts";
 
 const MAX_VARIABLES = 10_000;
 const MAX_STATISTICS_NAMES = 1_000;
@@ -16,6 +17,7 @@ const MAX_SIGNATURE = 2_000;
 const MAX_DOCUMENTATION = 4_000;
 const MAX_SOURCE = 50_000;
 const MAX_FILE = 1_000;
+const MAX_CELL = 200;
 
 const count = z.int().min(0);
 /** Python counts code points. Each is one or two UTF-16 units here. */
@@ -91,6 +93,28 @@ export const inspectedVariable = z
   })
   .meta({ id: "InspectedVariable", description: "One variable, with what its value says of itself" });
 export type InspectedVariable = Shape<typeof inspectedVariable>;
+
+const cell = text(MAX_CELL);
+
+export const variableRows = z
+  .object({
+    columns: z.array(column).max(MAX_ROW_CELLS).describe("Those of this part, in order"),
+    index: z.array(cell).max(MAX_ROWS).describe("The label of each row: of an index, a position, or a key"),
+    rows: z
+      .array(z.array(cell).max(MAX_ROW_CELLS))
+      .max(MAX_ROWS)
+      .describe(
+        "Cells as text, cut at 200 characters. Fewer rows than requested: at the end, or past 1,000,000 characters",
+      ),
+    start: count.describe("The position of the first row, in the order of sorting"),
+    columnStart: count.describe("The position of the first column"),
+    total: count.nullable().describe("All rows. Null: not known"),
+    totalColumns: count.nullable().describe("All columns. Null: not known"),
+    error: text(MAX_ERROR).exactOptional().describe('Why there are no rows, as in "TypeError: ..."'),
+    incomplete: incomplete.nullable().describe("Why rows are missing. Null: nothing is missing"),
+  })
+  .meta({ id: "VariableRows", description: "A part of a table, an array, a list or a dict" });
+export type VariableRows = Shape<typeof variableRows>;
 
 export const completionType = z
   .enum(["name", "function", "class", "module", "keyword", "attribute", "key", "parameter", "path"])

@@ -1,10 +1,10 @@
 // The collections of a runtime: its sessions, tasks, runs and executions by id, and their lists.
 
-import { checkIdText, checkPageOptions, checkTaskListOptions } from "../api/checks/check-calls.ts";
+import { checkIdText, checkPageOptions, checkRunListOptions, checkTaskListOptions } from "../api/checks/check-calls.ts";
 import type { Executions } from "../api/execution.ts";
 import type { LocalSession, LocalSessions } from "../api/local.ts";
-import type { Page, PageOptions } from "../api/page.ts";
-import type { Runs } from "../api/run.ts";
+import type { Page } from "../api/page.ts";
+import type { RunListOptions, Runs } from "../api/run.ts";
 import type { Tasks } from "../api/task.ts";
 import { ExecutionNotFoundError } from "../errors.ts";
 import type { ExecutionId, RunId, TaskId } from "../protocol/ids.ts";
@@ -55,10 +55,14 @@ export function createRuns(runtime: Runtime): Runs {
     get: (id) => {
       checkIdText(id);
       const live = runtime.runs.get(id);
-      return new SDKRun(id as RunId, live === undefined ? findRun(runtime, id).then(toSource) : toSource(live));
+      return new SDKRun(
+        id as RunId,
+        runtime,
+        live === undefined ? findRun(runtime, id).then(toSource) : toSource(live),
+      );
     },
     list: (options = {}) => {
-      checkPageOptions("runs.list", options);
+      checkRunListOptions(options);
       return pageOfRuns(runtime, options);
     },
   };
@@ -77,7 +81,7 @@ export function createExecutions(recent: RecentExecutions): Executions {
   };
 }
 
-async function pageOfRuns(runtime: Runtime, options: PageOptions): Promise<Page<RunInfo>> {
+async function pageOfRuns(runtime: Runtime, options: RunListOptions): Promise<Page<RunInfo>> {
   const { items, next } = await listRuns(runtime, options);
   return { items, next };
 }

@@ -1,7 +1,7 @@
 // An execution as the SDK gives it.
 
-import { checkOutputRange } from "../api/checks/check-calls.ts";
-import type { Execution, OutputRange, OutputSlice } from "../api/execution.ts";
+import { checkAnswer, checkOutputRange } from "../api/checks/check-calls.ts";
+import type { AnswerOptions, Execution, OutputRange, OutputSlice } from "../api/execution.ts";
 import type { Result } from "../api/result-view.ts";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { ExecutionId } from "../protocol/ids.ts";
@@ -29,6 +29,15 @@ export class SDKExecution extends Work<Inner, Result, ExecutionEvent> implements
   output(range: OutputRange = {}): Promise<OutputSlice> {
     checkOutputRange("execution.output", range);
     return this.#output(range);
+  }
+
+  answer(line: string | null, options: AnswerOptions = {}): Promise<boolean> {
+    checkAnswer(line, options);
+    return this.#answer(line, options);
+  }
+
+  async #answer(text: string | null, { call }: AnswerOptions): Promise<boolean> {
+    return (await innerOf(this)).pendingInput.answer({ text }, call);
   }
 
   async #output(range: OutputRange): Promise<OutputSlice> {

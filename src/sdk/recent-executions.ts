@@ -3,7 +3,6 @@
 // Adding one costs a slot in an array, because every execution pays for it; finding one is rare and searches.
 
 import { IdReusedError } from "../errors.ts";
-import type { MimeBundle } from "../protocol/execution.ts";
 import type { Execution } from "../session/execution/execution.ts";
 
 /** Of those whose ids were generated. Sessions keep fewer outputs than that, and more would slow down every execution. */
@@ -92,7 +91,7 @@ export class RecentExecutions {
     for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
       const execution = this.#entries[index];
       if (execution === undefined) continue;
-      characters += sizeOf(execution);
+      characters += execution.size;
       const isAmong = this.#fingerprints.has(execution) ? ++chosen <= MAX_CHOSEN : ++generated <= MAX_ENTRIES;
       if (!execution.isOver || (isAmong && characters <= MAX_CHARACTERS)) kept.push(execution);
       else if (this.#held.delete(execution)) execution.printed.close();
@@ -112,18 +111,4 @@ function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).filter(([, one]) => one !== undefined);
   return entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, sorted(one)]);
-}
-
-function sizeOf({ code, outcome }: Execution): number {
-  if (outcome === undefined) return code.length;
-  const { stdout, stderr, value, displays } = outcome;
-  let size = code.length + stdout.length + stderr.length + sizeOfBundle(value);
-  for (const bundle of displays) size += sizeOfBundle(bundle);
-  return size;
-}
-
-function sizeOfBundle(bundle: MimeBundle | undefined): number {
-  let size = 0;
-  for (const type in bundle) size += bundle[type]?.length ?? 0;
-  return size;
 }

@@ -12,6 +12,7 @@ import type { RunId } from "../protocol/ids.ts";
 import type { Context } from "../rlm/context/context-items.ts";
 import type { RLM as Inner, RunRequest } from "../rlm/rlm.ts";
 import type { Run as LiveRun } from "../rlm/run.ts";
+import type { Runtime } from "../runtime.ts";
 import { randomId } from "../util/make-id.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import { receiveContext, StreamedContext, type ReceivedContext } from "./run-context.ts";
@@ -42,12 +43,11 @@ export function checkRLMOptions(options: LocalRLMOptions): asserts options is Lo
 
 export class SDKRLM implements LocalRLM {
   readonly #rlm: Inner;
-  /** Resolves when nothing reads the context of a run any more. */
-  readonly #settled: (id: RunId) => Promise<void>;
+  readonly #runtime: Runtime;
 
-  constructor(rlm: Inner, settled: (id: RunId) => Promise<void>) {
+  constructor(rlm: Inner, runtime: Runtime) {
     this.#rlm = rlm;
-    this.#settled = settled;
+    this.#runtime = runtime;
   }
 
   get limits(): LocalRLM["limits"] {
@@ -64,7 +64,7 @@ export class SDKRLM implements LocalRLM {
     checkRunRequest(request, [...OPTIONS.run, "patterns"]);
     const { context, limits, signal, ...others } = request;
     const id = (request.id ?? randomId("r")) as RunId;
-    if (signal?.aborted === true) return new SDKRun(id, Promise.reject(signal.reason as Error));
+    if (signal?.aborted === true) return new SDKRun(id, this.#runtime, Promise.reject(signal.reason as Error));
     const toRequest = (own: Context | undefined, ownId = request.id): RunRequest =>
       omitUndefined({
         ...others,
@@ -78,6 +78,7 @@ export class SDKRLM implements LocalRLM {
     this.#rlm.checkRequest(toRequest(received.outline));
     return new SDKRun(
       id,
+      this.#runtime,
       this.#startLater(id, received.receive(), (own) => this.#rlm.run(toRequest(own, id))),
     );
   }
@@ -86,9 +87,9 @@ export class SDKRLM implements LocalRLM {
   #startNow<Data>(id: RunId, request: RunRequest): Run<Data> {
     try {
       const run = this.#rlm.run(request);
-      return new SDKRun(run.id, toSource(run));
+      return new SDKRun(run.id, this.#runtime, toSource(run));
     } catch (error) {
-      if (error instanceof RLMError) return new SDKRun(id, Promise.reject(error));
+      if (error instanceof RLMError) return new SDKRun(id, this.#runtime, Promise.reject(error));
       throw error;
     }
   }
@@ -101,7 +102,7 @@ export class SDKRLM implements LocalRLM {
     const received = await receiving;
     try {
       const source = toSource(start(received.context));
-      void this.#settled(id).finally(() => void received[Symbol.asyncDispose]());
+      void this.#runtime.runs.settled(id).finally(() => void received[Symbol.asyncDispose]());
       return source;
     } catch (error) {
       await received[Symbol.asyncDispose]();

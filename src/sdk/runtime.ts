@@ -158,7 +158,7 @@ class SDKRuntime implements LocalRuntime {
     checkRLMOptions(options);
     const { limits, ...own } = options;
     const rlm = this.#runtime.rlm(omitUndefined({ ...own, limits: limits && omitUndefined(limits) }));
-    return new SDKRLM(rlm, (id) => this.#runtime.runs.settled(id));
+    return new SDKRLM(rlm, this.#runtime);
   }
 
   async info(): Promise<LocalRuntimeInfo> {

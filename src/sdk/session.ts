@@ -10,12 +10,13 @@ import {
   checkLook,
   checkOperationOptions,
   checkOutputRange,
+  checkRows,
   checkVariableName,
   checkVariableValue,
 } from "../api/checks/check-calls.ts";
 import { checkCode, checkOptions } from "../api/checks/check-options.ts";
 import { checkContent } from "../api/content.ts";
-import type { ExecuteOptions, Execution, OutputRange, OutputSlice } from "../api/execution.ts";
+import type { ExecuteOptions, Execution, InputRequest, OutputRange, OutputSlice } from "../api/execution.ts";
 import type { LocalFiles, LocalSession, LocalVariableValue } from "../api/local.ts";
 import { OPTIONS } from "../api/checks/option-names.ts";
 import type {
@@ -24,6 +25,7 @@ import type {
   InspectOptions,
   LookOptions,
   OperationOptions,
+  RowsOptions,
   SessionListener,
   Subscription,
   VariablesOptions,
@@ -34,7 +36,7 @@ import type { HistoryEntry } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import type { LoadReport, SaveReport } from "../protocol/session-manifest.ts";
 import type { Checkpoint, SessionInfo } from "../protocol/sessions.ts";
-import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
+import type { Completions, InspectedVariable, Signature, VariableList, VariableRows } from "../protocol/variables.ts";
 import type { Execution as InnerExecution } from "../session/execution/execution.ts";
 import type { Session as Inner } from "../session/session.ts";
 import { randomId } from "../util/make-id.ts";
@@ -126,6 +128,11 @@ export class SDKSession implements LocalSession {
   inspect(name: string, options: InspectOptions = {}): Promise<InspectedVariable | null> {
     checkInspect(name, options);
     return this.#session.inspect(name, omitUndefined(options));
+  }
+
+  rows(name: string, options: RowsOptions = {}): Promise<VariableRows | null> {
+    checkRows(name, options);
+    return this.#session.rows(name, omitUndefined(options));
   }
 
   get(name: string, options: GetOptions & { readonly as: "json" }): Promise<unknown>;
@@ -300,6 +307,7 @@ export function toExecuteOptions({
     env,
     fileName,
     signal,
-    onInput: onInput && (async (request: Parameters<typeof onInput>[0]) => checkLine(await onInput(request))),
+    onInput:
+      typeof onInput === "function" ? async (request: InputRequest) => checkLine(await onInput(request)) : onInput,
   });
 }

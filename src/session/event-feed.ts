@@ -1,9 +1,11 @@
 // Numbers the events of a session and sends them to its listeners. Output is decoded only if there are any.
 
 import { StringDecoder } from "node:string_decoder";
-import type { SessionEvent, ResetReason } from "../protocol/events.ts";
+import type { ResetReason, SessionEvent } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
+import type { Checkpoint, StateOrigin } from "../protocol/sessions.ts";
+import type { Execution } from "./execution/execution.ts";
 
 export type Listener = (event: SessionEvent) => void;
 
@@ -71,8 +73,24 @@ export class EventFeed {
     if (text !== "") this.send({ type: "background-delta", ...this.#stamp(), stream, text });
   }
 
-  sendReset(epoch: number, why: ResetReason): void {
-    this.send({ type: "session-reset", ...this.#stamp(), epoch, why });
+  sendQueued({ id: executionId, code, count: executionCount }: Execution): void {
+    this.send({ type: "execution-queue", ...this.#stamp(), executionId, code, executionCount });
+  }
+
+  sendCheckpoint(checkpoint: Checkpoint): void {
+    this.send({ type: "checkpoint-add", ...this.#stamp(), checkpoint });
+  }
+
+  sendDropped(checkpointId: string): void {
+    this.send({ type: "checkpoint-drop", ...this.#stamp(), checkpointId });
+  }
+
+  sendFork(forkId: SessionId): void {
+    this.send({ type: "session-fork", ...this.#stamp(), forkId });
+  }
+
+  sendReset(epoch: number, why: ResetReason, origin: StateOrigin): void {
+    this.send({ type: "session-reset", ...this.#stamp(), epoch, why, ...origin });
   }
 
   sendEnd(why: string): void {

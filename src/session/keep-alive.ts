@@ -4,6 +4,10 @@ export class KeepAlive {
   #users = 0;
   #lastUsedAt = 0;
 
+  get isInUse(): boolean {
+    return this.#users > 0;
+  }
+
   /** When the last user left; now, while there is one. */
   get lastUsedAt(): number {
     return this.#users > 0 ? Date.now() : this.#lastUsedAt;

@@ -47,8 +47,8 @@ export interface ExecuteOptions {
   readonly fileName?: string;
   /** Aborting interrupts the code; while it waits in the queue, it never starts. */
   readonly signal?: AbortSignal;
-  /** Answers `input()` and reads of `sys.stdin`. Default: the code sees the end of input. */
-  readonly onInput?: InputHandler;
+  /** Answers `input()` and reads of `sys.stdin`. `ask`: they wait for `execution.answerInput`. Default: the code sees the end of input. */
+  readonly onInput?: InputHandler | "ask";
   /** Gets everything that is printed and displayed, however much it is, and can make the code wait. Must not throw. */
   readonly receiver?: OutputReceiver;
   /** The code was typed in a console: its value is pretty-printed for so many columns (0: not), and kept in `In` and `Out`. */

@@ -34,6 +34,20 @@ export function createResult(context: ResultContext, outcome?: Outcome): PublicR
   return new Result(context, outcome) as unknown as PublicResult; // the verdict decides which fields are set, by the status
 }
 
+/** Approximately: the characters of its texts. */
+export function sizeOfResult({ stdout, stderr, value, displays, error }: ExecutionResult): number {
+  let size = stdout.length + stderr.length + (error?.traceback.length ?? 0) + sizeOfBundle(value);
+  for (const bundle of displays) size += sizeOfBundle(bundle);
+  return size;
+}
+
+/** In characters. */
+export function sizeOfBundle(bundle: MimeBundle | undefined): number {
+  let size = 0;
+  for (const type in bundle) size += bundle[type]?.length ?? 0;
+  return size;
+}
+
 /** One class for all results, so that they have one shape. Its name is what `console.log` shows. */
 class Result extends ResultViewer {
   readonly status: ExecutionStatus;

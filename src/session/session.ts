@@ -10,7 +10,7 @@ import { toSlice, type OutputRange, type OutputSlice } from "../output/output-sl
 import type { HistoryEntry } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { LoadReport, SaveReport } from "../protocol/session-manifest.ts";
-import type { Completions, InspectedVariable, Signature, SourceText, VariableList } from "../protocol/variables.ts";
+import type * as variables from "../protocol/variables.ts";
 import type { Checkpoint, NamespaceSummary, SessionInfo, StdlibState } from "../protocol/sessions.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution/execution.ts";
@@ -18,7 +18,7 @@ import { Files } from "./files/files.ts";
 import { History } from "./execution/history.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { Inspector } from "./inspect/inspector.ts";
-import type { InspectOptions, LookOptions, VariablesOptions } from "./inspect/inspector-options.ts";
+import type { InspectOptions, LookOptions, RowsOptions, VariablesOptions } from "./inspect/inspector-options.ts";
 import { Kernels } from "./kernels/kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions, type OperationOptions } from "./options.ts";
 import { Executor, type ExecutorSettings } from "./execution/executor.ts";
@@ -45,6 +45,8 @@ export interface SessionRegistry {
 /** How long `info()` and `close()` wait for statistics of the worker. */
 const INFO_LIMIT_MS = 500;
 const CLOSE_LIMIT_MS = 250;
+/** The last time that can be written. */
+const MAX_TIME = 8.64e15;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
@@ -161,14 +163,17 @@ export class Session implements AsyncDisposable {
    */
   fork({ id }: { readonly id?: string } = {}): Promise<Session> {
     const action = `fork session '${this.id}'`;
-    return this.#operateOnCopy("fork", action, () =>
-      this.#registry.admit(id, (names) => {
-        const settings = { ...this.#settings, ...names, countBefore: this.#executor.count };
+    return this.#operateOnCopy("fork", action, async () => {
+      const fork = await this.#registry.admit(id, (names) => {
+        const forkedFrom = { sessionId: this.id, executionCount: this.#executor.checkpoints.origin.head };
+        const settings = { ...this.#settings, ...names, forkedFrom, countBefore: this.#executor.count };
         return new Session(settings, this.#registry).#start((listener) =>
           this.#executor.kernels.fork(settings, listener),
         );
-      }),
-    );
+      });
+      this.#feed.sendFork(fork.id);
+      return fork;
+    });
   }
 
   /** Keeps a live copy of the namespace to return to, without the files. Throws as `fork` does. */
@@ -205,27 +210,32 @@ export class Session implements AsyncDisposable {
   }
 
   /** The names of the namespace, also while code runs. Runs no user code. */
-  async variables({ all = false }: VariablesOptions = {}): Promise<VariableList> {
+  async variables({ all = false }: VariablesOptions = {}): Promise<variables.VariableList> {
     return this.#inspector.variables(all);
   }
 
   /** One variable, truncated, also while code runs. Null: there is no such name. Does not change the session. */
-  async inspect(name: string, options: InspectOptions = {}): Promise<InspectedVariable | null> {
+  async inspect(name: string, options: InspectOptions = {}): Promise<variables.InspectedVariable | null> {
     return this.#inspector.inspect(name, options);
   }
 
+  /** A part of a table, an array, a list or a dict, in the same way. */
+  async rows(name: string, options: RowsOptions = {}): Promise<variables.VariableRows | null> {
+    return this.#inspector.rows(name, options);
+  }
+
   /** Completions at the cursor, which is an index into the code. */
-  async complete(code: string, cursor: number, options: LookOptions = {}): Promise<Completions> {
+  async complete(code: string, cursor: number, options: LookOptions = {}): Promise<variables.Completions> {
     return this.#inspector.complete(code, cursor, options);
   }
 
   /** The signature of the innermost open call at the cursor. Null: there is none, or it is not known. */
-  async signature(code: string, cursor: number, options: LookOptions = {}): Promise<Signature | null> {
+  async signature(code: string, cursor: number, options: LookOptions = {}): Promise<variables.Signature | null> {
     return this.#inspector.signature(code, cursor, options);
   }
 
   /** The source of a function, class or module, whose name may have dots. Null: there is none, or it is not known. */
-  async source(name: string, options: LookOptions = {}): Promise<SourceText | null> {
+  async source(name: string, options: LookOptions = {}): Promise<variables.SourceText | null> {
     return this.#inspector.source(name, options);
   }
 
@@ -236,7 +246,8 @@ export class Session implements AsyncDisposable {
 
   #infoWith(summary: NamespaceSummary): SessionInfo {
     const { lastExecutedAt } = this.#executor;
-    const { name, tier, capabilities } = this.#settings.environment;
+    const { environment, forkedFrom = null, idleTimeoutMs } = this.#settings;
+    const { name, tier, capabilities } = environment;
     return {
       id: this.id,
       environment: name,
@@ -248,6 +259,10 @@ export class Session implements AsyncDisposable {
       executionCount: this.#executor.count,
       waiting: this.#executor.waiting,
       epoch: this.#executor.epoch,
+      ...this.#executor.checkpoints.origin,
+      forkedFrom,
+      idleTimeoutMs,
+      expiresAt: this.#expiresAt(),
       ...summary,
       stdlib: this.stdlib,
     };
@@ -303,6 +318,11 @@ export class Session implements AsyncDisposable {
     return this.#executor.keepAlive.hold();
   }
 
+  /** Undefined: the execution is no longer kept. */
+  execution(id: string): Execution | undefined {
+    return this.#history.execution(id);
+  }
+
   /** What an execution printed, from a byte offset. Undefined: the execution is no longer kept. */
   output(executionId: string, { stream = "stdout", ...range }: OutputRange = {}): OutputSlice | undefined {
     const output = this.#history.output(executionId);
@@ -352,7 +372,17 @@ export class Session implements AsyncDisposable {
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
-    const lastUsedAt = (): number => (this.#inspector.isBusy ? Date.now() : this.#executor.keepAlive.lastUsedAt);
+    const lastUsedAt = (): number => (this.#isInUse ? Date.now() : this.#executor.keepAlive.lastUsedAt);
     this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUsedAt, () => void this.close("it was idle for too long"));
+  }
+
+  get #isInUse(): boolean {
+    return this.#inspector.isBusy || this.#executor.keepAlive.isInUse;
+  }
+
+  #expiresAt(): string | null {
+    const { idleTimeoutMs } = this.#settings;
+    if (idleTimeoutMs === null || this.#isInUse || this.state === "closed") return null;
+    return new Date(Math.min(this.#executor.keepAlive.lastUsedAt + idleTimeoutMs, MAX_TIME)).toISOString();
   }
 }

@@ -3,6 +3,7 @@
 import { LimitExceededError, SessionClosedError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
 import { ClosedSessions } from "./closed-sessions.ts";
+import type { Execution } from "./execution/execution.ts";
 import { TotalMemory } from "./kernels/total-memory.ts";
 import { Session, type SessionRegistry, type SessionNames, type SessionSettings } from "./session.ts";
 import type { Restoring } from "./state/state-operations.ts";
@@ -56,6 +57,15 @@ export class Sessions {
   /** Undefined: there is none. */
   find(id: string): Session | undefined {
     return this.#live.get(id);
+  }
+
+  /** An execution that its session keeps. */
+  findExecution(id: string): Execution | undefined {
+    for (const session of this.#live.values()) {
+      const execution = session.execution(id);
+      if (execution !== undefined) return execution;
+    }
+    return undefined;
   }
 
   /** Later ones have larger numbers, also across restarts of the host. */

@@ -114,6 +114,21 @@ describe("an execution", () => {
     expect(fake.warnings).toHaveLength(4);
   });
 
+  test("closes the connection when its reader leaves while it waits for an event", async () => {
+    let isClosed = false;
+    await using fake = await openSession((_, response) => {
+      response.on("close", () => (isClosed = true));
+      beginEvents(response).write(toMessage("0", START));
+    });
+    const iterator = fake.session.execute("1")[Symbol.asyncIterator]();
+    await iterator.next();
+    const next = iterator.next();
+    await iterator.return?.(undefined);
+    expect(await next).toEqual({ done: true, value: undefined });
+    await expect.poll(() => isClosed).toBe(true);
+    expect(fake.clock.pauses).toEqual([]);
+  });
+
   test("is given up when nothing new comes for a minute", async () => {
     await using fake = await openSession((_, response) => {
       beginEvents(response).write(toMessage("0", START), () => response.destroy());

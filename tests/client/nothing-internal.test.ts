@@ -17,11 +17,12 @@ test("executions, tasks and runs have what is public, and nothing else", async (
   const execution = runtime.execute("1");
   const task = runtime.shell("true");
   const run = runtime.rlm().run({ query: "Why?" });
-  expect(namesOf(execution)).toEqual(["id", "cancel", "output", ...PROMISE].toSorted());
+  expect(namesOf(execution)).toEqual(["id", "answer", "cancel", "output", ...PROMISE].toSorted());
   expect(namesOf(task)).toEqual(
     ["id", "info", "output", "wait", "cancel", "pause", "resume", "write", "closeInput", ...PROMISE].toSorted(),
   );
-  expect(namesOf(run)).toEqual(["id", "info", "cancel", ...PROMISE].toSorted());
+  const looks = ["outline", "eventPage", "search", "blob", "follow"];
+  expect(namesOf(run)).toEqual(["id", "info", "cancel", ...looks, ...PROMISE].toSorted());
   const all = [runtime, await runtime.openSession(), execution, task, run];
   expect(inspect(all, { depth: Infinity, showHidden: true, getters: true })).not.toContain(TOKEN);
 });

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Check } from "../../src/client/shapes/check.ts";
 import * as executions from "../../src/client/shapes/executions.ts";
 import * as runs from "../../src/client/shapes/runs.ts";
+import * as sessionEvents from "../../src/client/shapes/session-events.ts";
 import * as sessions from "../../src/client/shapes/sessions.ts";
 import * as tasks from "../../src/client/shapes/tasks.ts";
 import { problem } from "../../src/client/net/problem.ts";
@@ -16,16 +17,17 @@ import { executionEvent, sessionEvent } from "../../src/protocol/events.ts";
 import { executionResult, historyEntry } from "../../src/protocol/execution.ts";
 import { fileChange, fileEntry, fileListing } from "../../src/protocol/files.ts";
 import { runEvent } from "../../src/protocol/run-events.ts";
+import { runEventPage, runOutline, runSearchAnswer } from "../../src/protocol/run-outline/run-outline.ts";
 import { run, runInfo, runResult } from "../../src/protocol/runs.ts";
 import { checkpoint, interruptAnswer, sessionInfo, stdlibListing } from "../../src/protocol/sessions.ts";
 import { taskEvent, taskInfo, taskResult } from "../../src/protocol/tasks.ts";
-import { completions, inspectedVariable, signature, variableList } from "../../src/protocol/variables.ts";
+import { completions, inspectedVariable, signature, variableList, variableRows } from "../../src/protocol/variables.ts";
 
 const PAIRS: Record<string, readonly [Check<unknown>, z.ZodType]> = {
   executionResult: [executions.executionResult, executionResult],
   execution: [executions.execution, execution],
   executionEvent: [executions.executionEvent, executionEvent],
-  sessionEvent: [executions.sessionEvent, sessionEvent],
+  sessionEvent: [sessionEvents.sessionEvent, sessionEvent],
   historyEntry: [executions.historyEntry, historyEntry],
   taskInfo: [tasks.taskInfo, taskInfo],
   taskResult: [tasks.taskResult, taskResult],
@@ -35,12 +37,16 @@ const PAIRS: Record<string, readonly [Check<unknown>, z.ZodType]> = {
   runResult: [runs.runResult, runResult],
   run: [runs.run, run],
   runEvent: [runs.runEvent, runEvent],
+  runOutline: [runs.runOutline, runOutline],
+  runEventPage: [runs.runEventPage, runEventPage],
+  runSearchAnswer: [runs.runSearchAnswer, runSearchAnswer],
   sessionInfo: [sessions.sessionInfo, sessionInfo],
   interruptAnswer: [sessions.interruptAnswer, interruptAnswer],
   checkpoint: [sessions.checkpoint, checkpoint],
   stdlibListing: [sessions.stdlibListing, stdlibListing],
   variableList: [sessions.variableList, variableList],
   inspectedVariable: [sessions.inspectedVariable, inspectedVariable],
+  variableRows: [sessions.variableRows, variableRows],
   completions: [sessions.completions, completions],
   signature: [sessions.signature, signature],
   fileEntry: [sessions.fileEntry, fileEntry],

@@ -30,6 +30,7 @@ test.each([
   ["shell", "tasks", { command: "true" }, "CAPABILITY_MISSING"],
   ["watch", "sessions/s/watch", undefined, "CAPABILITY_MISSING"],
   ["inspectWhileRunning", "sessions/busy/variables/x", undefined, "CAPABILITY_MISSING"],
+  ["inspectWhileRunning", "sessions/busy/variables/x/rows", undefined, "CAPABILITY_MISSING"],
   ["inspectWhileRunning", "sessions/busy/complete", LOOK, "CAPABILITY_MISSING"],
   ["inspectWhileRunning", "sessions/busy/signature", LOOK, "CAPABILITY_MISSING"],
 ])("a problem names the capability '%s' (%s)", async (capability, path, body, code) => {

@@ -104,6 +104,7 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
     case "complete":
     case "signature":
     case "source":
+    case "rows":
       return toCommandMessage(id, message as unknown as HostQuestion);
     case "set":
     case "get":

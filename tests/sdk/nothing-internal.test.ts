@@ -16,7 +16,7 @@ const PROMISE = ["then", "catch", "finally"];
 test("executions and tasks have what is public, and nothing else", async () => {
   const execution = runtime.execute("1");
   const task = runtime.shell("true");
-  expect(namesOf(execution)).toEqual(["id", "cancel", "output", ...PROMISE].toSorted());
+  expect(namesOf(execution)).toEqual(["id", "cancel", "output", "answer", ...PROMISE].toSorted());
   expect(namesOf(task)).toEqual(
     ["id", "info", "output", "wait", "cancel", "pause", "resume", "write", "closeInput", ...PROMISE].toSorted(),
   );

@@ -1,8 +1,10 @@
 // The arguments of each call, checked before anything is queued or sent. Each throws a TypeError or RangeError.
 
 import { parseSessionId } from "../../protocol/ids.ts";
+import type { RunInfo } from "../../protocol/runs.ts";
 import type { TaskStatus } from "../../protocol/tasks.ts";
 import { isWellFormed } from "../../protocol/worker/host-messages.ts";
+import { MAX_ROW_CELLS, MAX_ROWS } from "../../protocol/worker/limits.ts";
 import { isPythonName } from "../../util/python-name.ts";
 import {
   checkCounts,
@@ -14,12 +16,27 @@ import {
   checkWorkId,
   nameType,
 } from "./check-options.ts";
-import type { ExecuteOptions, OutputRange } from "../execution.ts";
+import type { AnswerOptions, ExecuteOptions, OutputRange } from "../execution.ts";
 import type { FileListOptions, FileOptions, FileRangeOptions, FileReadOptions } from "../files.ts";
 import { OPTIONS } from "./option-names.ts";
 import type { PageOptions } from "../page.ts";
-import type { RLMLimits, RLMOptions, RunRequest } from "../run.ts";
-import type { GetOptions, InspectOptions, LookOptions, OperationOptions, SessionOptions } from "../session.ts";
+import type {
+  RLMLimits,
+  RLMOptions,
+  RunEventPageOptions,
+  RunFollowOptions,
+  RunListOptions,
+  RunRequest,
+  RunSearchOptions,
+} from "../run.ts";
+import type {
+  GetOptions,
+  InspectOptions,
+  LookOptions,
+  OperationOptions,
+  RowsOptions,
+  SessionOptions,
+} from "../session.ts";
 import type { TaskListOptions } from "../task.ts";
 
 /** Each of them, as data. */
@@ -31,12 +48,21 @@ const STATUSES: Readonly<Record<TaskStatus, true>> = {
   cancelled: true,
   "timed-out": true,
 };
+const RUN_STATES: Readonly<Record<RunInfo["status"], true>> = {
+  running: true,
+  final: true,
+  partial: true,
+  failed: true,
+  cancelled: true,
+  broken: true,
+};
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MAX_PATH_CHARACTERS = 4095;
 const MAX_DEPTH = 64;
 const MAX_PAGE = 1000;
 const MAX_LOOK_MS = 30_000;
 const MAX_CHARACTERS = 1_000_000;
+const MAX_SEARCH_CHARACTERS = 500;
 
 /** `known` are the names of the options that this call takes. */
 export function checkSessionOptions(call: string, options: SessionOptions, known: readonly string[]): void {
@@ -62,7 +88,7 @@ export function checkExecuteOptions(call: string, options: ExecuteOptions, known
   checkEnv(options.env);
   checkType("fileName", options.fileName, "string");
   checkSignal(options.signal);
-  checkFunction("onInput", options.onInput);
+  if (options.onInput !== "ask") checkFunction("onInput", options.onInput);
 }
 
 export function checkOutputRange(call: string, range: OutputRange): void {
@@ -79,6 +105,44 @@ export function checkPageOptions(call: string, options: PageOptions, known: read
   checkCounts({ limit: options.limit }, 1);
   checkAtMost("limit", options.limit, MAX_PAGE);
   checkType("after", options.after, "string");
+}
+
+export function checkRunListOptions(options: RunListOptions): void {
+  checkPageOptions("runs.list", options, OPTIONS.runList);
+  checkChoice("status", options.status, Object.keys(RUN_STATES));
+  if (options.text !== undefined) checkSearchText(options.text);
+}
+
+export function checkRunEventPageOptions(options: RunEventPageOptions): void {
+  checkOptions("run.eventPage", options, OPTIONS.runEventPage);
+  const { after, limit, nodeId, step } = options;
+  checkCounts({ limit }, 1);
+  checkCounts({ after, step });
+  checkAtMost("limit", limit, MAX_PAGE);
+  checkType("nodeId", nodeId, "string");
+  if (step !== undefined && nodeId === undefined)
+    throw new TypeError("Cannot use step without nodeId: a step is one of a node");
+}
+
+export function checkRunSearch(text: unknown, options: RunSearchOptions): void {
+  checkOptions("run.search", options, OPTIONS.runSearch);
+  checkSearchText(text);
+  checkCounts({ limit: options.limit }, 1);
+  checkCounts({ after: options.after });
+  checkAtMost("limit", options.limit, MAX_PAGE);
+  checkSignal(options.signal);
+}
+
+export function checkRunFollowOptions(options: RunFollowOptions): void {
+  checkOptions("run.follow", options, OPTIONS.runFollow);
+  checkCounts({ after: options.after });
+  checkSignal(options.signal);
+}
+
+/** Throws a RangeError unless it is the name of a blob. */
+export function checkBlobHash(hash: string): void {
+  if (!/^[0-9a-f]{64}$/.test(hash))
+    throw new RangeError("Cannot get a blob: its hash must have 64 digits, as `$blob` of an event has");
 }
 
 export function checkTaskListOptions(options: TaskListOptions): void {
@@ -134,6 +198,18 @@ export function checkInspect(name: unknown, options: InspectOptions): void {
   if (typeof name !== "string") throw new TypeError(`Cannot inspect ${nameType(name)}: it must be a name`);
   checkCounts({ maxCharacters: options.maxCharacters }, 1);
   checkAtMost("maxCharacters", options.maxCharacters, MAX_CHARACTERS);
+  checkLookTime(options);
+}
+
+export function checkRows(name: unknown, options: RowsOptions): void {
+  checkOptions("session.rows", options, OPTIONS.rows);
+  if (typeof name !== "string") throw new TypeError(`Cannot list the rows of ${nameType(name)}: it must be a name`);
+  const { start, count, columnStart, columnCount, sortBy, descending } = options;
+  checkCounts({ start, columnStart, sortBy });
+  checkCounts({ count, columnCount }, 1);
+  checkAtMost("count", count, MAX_ROWS);
+  checkAtMost("columnCount", columnCount, MAX_ROW_CELLS);
+  checkType("descending", descending, "boolean");
   checkLookTime(options);
 }
 
@@ -226,6 +302,14 @@ export function checkLine(answer: unknown): string | null {
   throw new TypeError(`onInput answered with ${nameType(answer)}: it must be a string or null`);
 }
 
+/** Of `execution.answer`. */
+export function checkAnswer(line: unknown, options: AnswerOptions): void {
+  if (line !== null && typeof line !== "string")
+    throw new TypeError(`Cannot answer with ${nameType(line)}: it must be a string or null`);
+  checkOptions("execution.answer", options, OPTIONS.answer);
+  checkCounts({ call: options.call });
+}
+
 /** The text of an id with which something is looked up. */
 export function checkIdText(id: unknown): void {
   if (typeof id !== "string") throw new TypeError(`Cannot use ${nameType(id)} as an id: give a string`);
@@ -234,6 +318,12 @@ export function checkIdText(id: unknown): void {
 function checkLookTime({ timeoutMs }: LookOptions): void {
   checkCounts({ timeoutMs }, 1);
   checkAtMost("timeoutMs", timeoutMs, MAX_LOOK_MS);
+}
+
+function checkSearchText(text: unknown): void {
+  if (typeof text !== "string") throw new TypeError(`Cannot search for ${nameType(text)}: give a string`);
+  if (text === "" || text.length > MAX_SEARCH_CHARACTERS)
+    throw new RangeError(`Cannot search for ${text.length} characters: give 1 to ${MAX_SEARCH_CHARACTERS}`);
 }
 
 function checkAtMost(name: string, value: number | undefined, most: number): void {

@@ -1,10 +1,18 @@
 // The options of every call that both implementations have, so that a misspelt one is refused and not ignored.
 
 import { optionNames } from "./check-options.ts";
-import type { ExecuteOptions, OutputRange } from "../execution.ts";
+import type { AnswerOptions, ExecuteOptions, OutputRange } from "../execution.ts";
 import type { FileListOptions, FileOptions, FileRangeOptions, FileReadOptions, FileWatchOptions } from "../files.ts";
 import type { PageOptions } from "../page.ts";
-import type { RLMLimits, RLMOptions, RunRequest } from "../run.ts";
+import type {
+  RLMLimits,
+  RLMOptions,
+  RunEventPageOptions,
+  RunFollowOptions,
+  RunListOptions,
+  RunRequest,
+  RunSearchOptions,
+} from "../run.ts";
 import type { OneOffOptions, RuntimeShellOptions } from "../runtime.ts";
 import type {
   ForkOptions,
@@ -12,6 +20,7 @@ import type {
   InspectOptions,
   LookOptions,
   OperationOptions,
+  RowsOptions,
   SessionLimits,
   SessionOptions,
   VariablesOptions,
@@ -50,12 +59,22 @@ export const OPTIONS = {
   oneOff: optionNames<OneOffOptions>({ ...execute, ...oneOff }),
   shell: optionNames<ShellOptions>(shell),
   runtimeShell: optionNames<RuntimeShellOptions>({ ...shell, session: true }),
+  answer: optionNames<AnswerOptions>({ call: true }),
   output: optionNames<OutputRange>({ stream: true, offset: true, length: true }),
   operation: optionNames<OperationOptions>(operation),
   get: optionNames<GetOptions>({ ...operation, as: true, maxBytes: true }),
   variables: optionNames<VariablesOptions>({ all: true }),
   look: optionNames<LookOptions>({ timeoutMs: true }),
   inspect: optionNames<InspectOptions>({ timeoutMs: true, maxCharacters: true }),
+  rows: optionNames<RowsOptions>({
+    timeoutMs: true,
+    start: true,
+    count: true,
+    columnStart: true,
+    columnCount: true,
+    sortBy: true,
+    descending: true,
+  }),
   fork: optionNames<ForkOptions>({ id: true }),
   page: optionNames<PageOptions>(page),
   taskList: optionNames<TaskListOptions>({ ...page, status: true, sessionId: true }),
@@ -75,5 +94,9 @@ export const OPTIONS = {
     wallMs: true,
     iterations: true,
   }),
+  runList: optionNames<RunListOptions>({ ...page, status: true, text: true }),
+  runEventPage: optionNames<RunEventPageOptions>({ ...page, nodeId: true, step: true }),
+  runSearch: optionNames<RunSearchOptions>({ ...page, signal: true }),
+  runFollow: optionNames<RunFollowOptions>({ after: true, signal: true }),
   run: optionNames<RunRequest>({ ...rlm, id: true, query: true, context: true, schema: true, signal: true }),
 } as const;

@@ -152,7 +152,7 @@ async function collect(pieces: AsyncIterable<unknown>, contentType: string): Pro
         `Cannot send more than ${MAX_COLLECTED_BYTES} bytes from a stream: this browser must collect them first. Give a Blob`,
       );
     }
-    parts.push(new Blob([bytes]));
+    parts.push(new Blob([new Uint8Array(bytes)])); // copied, because a Blob takes no shared memory
   }
   return fixedBody(new Blob(parts), contentType);
 }

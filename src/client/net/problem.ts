@@ -69,6 +69,7 @@ const maybeText = [nullable(string), null] as const;
 const amount = [number, 0] as const;
 const maybeAmount = [nullable(number), null] as const;
 const truth = [boolean, false] as const;
+const never = (() => false) as unknown as Check<unknown>;
 const texts = [array(string), []] as const;
 const used = { used: amount, limit: amount, partial: maybeText };
 
@@ -88,6 +89,8 @@ const CLASSES: Readonly<Record<string, readonly [{ readonly prototype: Error }, 
   TASK_NOT_FOUND: [TaskNotFoundError, { taskId: text }],
   TASK_STATE: [TaskStateError, { taskId: text, why: text }],
   RUN_NOT_FOUND: [RunNotFoundError, { runId: text }],
+  // For callers a blob is a file of the run.
+  BLOB_NOT_FOUND: [FileError, { path: text, reason: [string, "not-found"], code: [never, "FILE"] }],
   VARIABLE_NOT_FOUND: [VariableNotFoundError, { variable: text }],
   ID_REUSED: [IdReusedError, { id: text }],
   FORK_REFUSED: [ForkRefusedError, { why: text, capability: maybeText }],

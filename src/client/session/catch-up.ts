@@ -68,7 +68,7 @@ export class CatchUp {
   }
 
   onEvent(event: SessionEvent, cursor: string | undefined): void {
-    if (!("executionId" in event)) {
+    if (!("executionId" in event) || event.type === "execution-queue") {
       if (event.type === "session-end" && (this.#isHeld || this.#queue.length > 0)) this.#last = event;
       else this.#ports.deliver(event);
       return;

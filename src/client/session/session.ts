@@ -11,6 +11,7 @@ import {
   checkLook,
   checkOperationOptions,
   checkOutputRange,
+  checkRows,
   checkVariableName,
 } from "../../api/checks/check-calls.ts";
 import { checkCode, checkOptions } from "../../api/checks/check-options.ts";
@@ -24,7 +25,13 @@ import { ForkRefusedError, ServerRefusedError, SessionClosedError, VariableNotFo
 import type { HistoryEntry } from "../../protocol/execution.ts";
 import { parseSessionId, type ExecutionId, type SessionId } from "../../protocol/ids.ts";
 import type { Checkpoint, SessionInfo } from "../../protocol/sessions.ts";
-import type { Completions, InspectedVariable, Signature, VariableList } from "../../protocol/variables.ts";
+import type {
+  Completions,
+  InspectedVariable,
+  Signature,
+  VariableList,
+  VariableRows,
+} from "../../protocol/variables.ts";
 import { percentEncode, randomId, toSegment } from "../net/ids.ts";
 import { Requests, type Request } from "../net/requests.ts";
 import { array, nullable, object, type Check } from "../shapes/check.ts";
@@ -118,8 +125,12 @@ export class RemoteSession implements api.Session {
 
   inspect(name: string, options: api.InspectOptions = {}): Promise<InspectedVariable | null> {
     checkInspect(name, options);
-    const { maxCharacters, timeoutMs } = options;
-    return this.#inspect(name, { maxCharacters, timeoutMs });
+    return this.#look(name, "", shapes.inspectedVariable, options);
+  }
+
+  rows(name: string, options: api.RowsOptions = {}): Promise<VariableRows | null> {
+    checkRows(name, options);
+    return this.#look(name, "/rows", shapes.variableRows, options);
   }
 
   get(name: string, options: api.GetOptions & { readonly as: "text" }): Promise<string>;
@@ -229,11 +240,12 @@ export class RemoteSession implements api.Session {
     return this.#order.urge(() => this.#server.requests.json("DELETE", this.#path, shapes.sessionInfo));
   }
 
-  async #inspect(name: string, query: Request["query"] & object): Promise<InspectedVariable | null> {
+  /** Null: there is no such variable. */
+  async #look<Value>(name: string, path: string, check: Check<Value>, query: object): Promise<Value | null> {
     const segment = toSegment(name);
     if (segment === undefined) return null;
     try {
-      return await this.#get(`/variables/${segment}`, shapes.inspectedVariable, { query });
+      return await this.#get(`/variables/${segment}${path}`, check, { query: { ...query } });
     } catch (error) {
       if (error instanceof VariableNotFoundError) return null;
       throw error;

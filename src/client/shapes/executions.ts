@@ -1,7 +1,7 @@
 // Executions: results, events, history.
 
 import type { ExecutionView } from "../../protocol/api/executions.ts";
-import type { ExecutionEvent, SessionEvent } from "../../protocol/events.ts";
+import type { ExecutionEvent } from "../../protocol/events.ts";
 import type {
   Cut,
   ExecutionError,
@@ -83,17 +83,21 @@ export const execution: Check<ExecutionView> = object<ExecutionView>({
 export const historyEntry: Check<HistoryEntry> = object<HistoryEntry>({
   executionId,
   executionCount: number,
+  parent: number,
   code: string,
   startedAt: string,
   status: nullable(oneOf("ok", "error", "interrupted", "exit")),
   durationMs: nullable(number),
 });
 
-const base = { sessionId, seq: number, time: number };
+/** What every event has. */
+export const base = { sessionId, seq: number, time: number };
 const part = { ...base, executionId };
-const delta = { stream: outputStream, text: string };
-const executionEvents: Readonly<Record<string, Check<unknown>>> = {
-  "execution-start": object({ ...part, code: string, executionCount: number }),
+export const delta = { ...base, stream: outputStream, text: string };
+/** How an execution is announced. */
+export const announced = object({ ...part, code: string, executionCount: number });
+export const executionEvents: Readonly<Record<string, Check<unknown>>> = {
+  "execution-start": announced,
   "output-delta": object({ ...part, ...delta }),
   "output-gap": object({ ...part, stream: outputStream, omittedBytes: number }),
   display: object({
@@ -110,13 +114,3 @@ const executionEvents: Readonly<Record<string, Check<unknown>>> = {
   "execution-end": object({ ...part, result: executionResult }),
 };
 export const executionEvent = variants<ExecutionEvent>("type", executionEvents);
-export const sessionEvent = variants<SessionEvent>("type", {
-  ...executionEvents,
-  "background-delta": object({ ...base, ...delta }),
-  "session-reset": object({
-    ...base,
-    epoch: number,
-    why: oneOf("reset", "worker-lost", "restored", "rewound"),
-  }),
-  "session-end": object({ ...base, why: string }),
-});

@@ -2,6 +2,14 @@
 
 import type { RunId } from "../../protocol/ids.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import type {
+  OutlineNode,
+  OutlineSpan,
+  RunEventPage,
+  RunMatch,
+  RunOutline,
+  RunSearchAnswer,
+} from "../../protocol/run-outline/run-outline.ts";
 import type { RunInfo, RunResult } from "../../protocol/runs.ts";
 import type { ModelUsage } from "../../protocol/usage.ts";
 import { problem, type Problem } from "../net/problem.ts";
@@ -90,6 +98,7 @@ const base = { runId: string, seq: number, time: number };
 const node = { ...base, nodeId: string };
 const step = { ...node, step: number };
 const batch = optional(object({ id: string, ordinal: number, size: number }));
+const purpose = oneOf("step", "query", "extract", "direct");
 const limit = object({ ...node, axis, used: number, limit: number });
 export const runEvent = variants<RunEvent>("type", {
   "run-start": object({
@@ -114,7 +123,7 @@ export const runEvent = variants<RunEvent>("type", {
   "model-call-start": object({
     ...step,
     callId: string,
-    purpose: oneOf("step", "query", "extract", "direct"),
+    purpose,
     ordinal: number,
     backend: string,
     model: string,
@@ -159,4 +168,93 @@ export const runEvent = variants<RunEvent>("type", {
   "node-end": object({ ...node, status, stopReason, answer: nullable(string), usage: modelUsage }),
   "run-end": object({ ...base, result: runResult }),
   "event-gap": object({ ...base, after: number }),
+});
+
+const tokens = { inputTokens: number, outputTokens: number, costUsd: nullable(number) };
+const span = { startedAt: number, endedAt: nullable(number) };
+export const runOutline: Check<RunOutline> = object<RunOutline>({
+  ...span,
+  runId: idOf<RunId>(),
+  seq: number,
+  query: string,
+  model: string,
+  subModel: string,
+  limits: record(number),
+  maxDepth: number,
+  nodes: array(
+    object<OutlineNode>({
+      ...span,
+      ...tokens,
+      id: string,
+      parentId: nullable(string),
+      parentStep: nullable(number),
+      depth: number,
+      query: string,
+      model: string,
+      isDegraded: boolean,
+      batch,
+      status: nullable(status),
+      stopReason: nullable(stopReason),
+      answer: nullable(string),
+      steps: number,
+      firstSeq: number,
+      lastSeq: number,
+      llmCalls: number,
+      toolCalls: number,
+    }),
+  ),
+  spans: array(
+    object<OutlineSpan>({
+      ...span,
+      ...tokens,
+      kind: oneOf("model", "code", "tool"),
+      nodeId: string,
+      step: nullable(number),
+      seq: number,
+      endSeq: nullable(number),
+      callId: nullable(string),
+      ok: nullable(boolean),
+      name: string,
+      head: string,
+      purpose: nullable(purpose),
+      batch,
+      isCached: boolean,
+      isCut: boolean,
+      waits: array(object({ at: number, delayMs: number, fault: string })),
+    }),
+  ),
+  marks: array(
+    object({
+      kind: oneOf("limit-warning", "limit-reached"),
+      seq: number,
+      nodeId: string,
+      time: number,
+      axis,
+      used: number,
+      limit: number,
+    }),
+  ),
+  lostLines: number,
+  omitted: number,
+});
+export const runEventPage: Check<RunEventPage> = object<RunEventPage>({
+  events: array(object({ type: string, seq: number })),
+  next: nullable(number),
+});
+
+export const runSearchAnswer: Check<RunSearchAnswer> = object<RunSearchAnswer>({
+  matches: array(
+    object<RunMatch>({
+      seq: number,
+      nodeId: nullable(string),
+      step: nullable(number),
+      callId: nullable(string),
+      field: oneOf("query", "prompt", "reply", "reasoning", "code", "output", "error", "observation", "answer", "tool"),
+      stream: optional(outputStream),
+      before: string,
+      text: string,
+      after: string,
+    }),
+  ),
+  next: nullable(number),
 });

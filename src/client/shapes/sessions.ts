@@ -5,7 +5,14 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import type { FileChange, FileEntry, FileListing } from "../../protocol/files.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { Checkpoint, InterruptAnswer, SessionInfo, StdlibListing } from "../../protocol/sessions.ts";
-import type { Completions, InspectedVariable, Signature, Variable, VariableList } from "../../protocol/variables.ts";
+import type {
+  Completions,
+  InspectedVariable,
+  Signature,
+  Variable,
+  VariableList,
+  VariableRows,
+} from "../../protocol/variables.ts";
 import {
   array,
   boolean,
@@ -33,6 +40,8 @@ const capabilities = object<Capabilities>({
   packages: oneOf("none", "wheels", "index"),
   languages: array(oneOf("python")),
 });
+const checkpointId = nullable(string);
+export const stateOrigin = { checkpointId, head: number };
 export const sessionInfo: Check<SessionInfo> = object<SessionInfo>({
   variableCount: nullable(number),
   variables: array(string),
@@ -47,6 +56,10 @@ export const sessionInfo: Check<SessionInfo> = object<SessionInfo>({
   executionCount: number,
   waiting: number,
   epoch: number,
+  ...stateOrigin,
+  forkedFrom: nullable(object({ sessionId: idOf<SessionId>(), executionCount: number })),
+  idleTimeoutMs: nullable(number),
+  expiresAt: nullable(string),
   stdlib: object({ loaded: boolean, error: nullable(executionError) }),
 });
 export const interruptAnswer: Check<InterruptAnswer> = object<InterruptAnswer>({
@@ -58,6 +71,7 @@ export const checkpoint: Check<Checkpoint> = object<Checkpoint>({
   id: string,
   createdAt: string,
   executionCount: number,
+  parentId: checkpointId,
   isAutomatic: boolean,
 });
 export const stdlibListing: Check<StdlibListing> = object<StdlibListing>({
@@ -78,6 +92,7 @@ const variable = {
 };
 const incomplete = nullable(oneOf("timeout", "crashed", "no-process"));
 const variableText = object({ text: string, total: nullable(number), ofFirst: optional(number) });
+const columns = array(object({ name: string, dtype: string }));
 export const variableList: Check<VariableList> = object<VariableList>({
   variables: array(object<Variable>(variable)),
   total: number,
@@ -85,7 +100,7 @@ export const variableList: Check<VariableList> = object<VariableList>({
 export const inspectedVariable: Check<InspectedVariable> = object<InspectedVariable>({
   ...variable,
   sizeBytes: optional(number),
-  columns: optional(array(object({ name: string, dtype: string }))),
+  columns: optional(columns),
   columnCount: optional(number),
   repr: optional(variableText),
   str: optional(variableText),
@@ -95,6 +110,17 @@ export const inspectedVariable: Check<InspectedVariable> = object<InspectedVaria
     repr: optional(string),
     str: optional(string),
   }),
+  incomplete,
+});
+export const variableRows: Check<VariableRows> = object<VariableRows>({
+  columns,
+  index: array(string),
+  rows: array(array(string)),
+  start: number,
+  columnStart: number,
+  total: nullable(number),
+  totalColumns: nullable(number),
+  error: optional(string),
   incomplete,
 });
 export const completions: Check<Completions> = object<Completions>({

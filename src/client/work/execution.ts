@@ -1,7 +1,7 @@
 // An execution on a server.
 
-import { checkOutputRange } from "../../api/checks/check-calls.ts";
-import type { Execution, InputHandler, OutputRange, OutputSlice } from "../../api/execution.ts";
+import { checkAnswer, checkOutputRange } from "../../api/checks/check-calls.ts";
+import type { AnswerOptions, Execution, InputHandler, OutputRange, OutputSlice } from "../../api/execution.ts";
 import { toResult, type Result } from "../../api/result-view.ts";
 import type { Signal } from "../../api/web-types.ts";
 import { ExecutionNotFoundError, ServerRefusedError } from "../../errors.ts";
@@ -25,7 +25,7 @@ export interface ExecutionStart {
   readonly route: string;
   readonly body: object;
   readonly signal: Signal | undefined;
-  readonly onInput: InputHandler | undefined;
+  readonly onInput: InputHandler | "ask" | undefined;
   /** Sends in its turn. */
   readonly inOrder: <Value>(send: () => Promise<Value>) => Promise<Value>;
 }
@@ -58,6 +58,22 @@ export class RemoteExecution extends Work<Result, ExecutionEvent> implements Exe
     return readOutput(this.#engine.requests, () => this.#engine.path(), range);
   }
 
+  answer(line: string | null, options: AnswerOptions = {}): Promise<boolean> {
+    checkAnswer(line, options);
+    return this.#answer({ text: line, call: options.call });
+  }
+
+  async #answer(json: { readonly text: string | null; readonly call?: number | undefined }): Promise<boolean> {
+    const { requests } = this.#engine;
+    try {
+      await requests.send("POST", `${await this.#engine.path()}/stdin`, { json });
+      return true;
+    } catch (error) {
+      if (error instanceof ServerRefusedError && error.problem === "NOT_WAITING") return false;
+      throw error;
+    }
+  }
+
   #start({ route, body, signal, onInput, inOrder }: ExecutionStart): void {
     const { requests } = this.#engine;
     this.#engine.begin((isObserved) =>
@@ -67,7 +83,7 @@ export class RemoteExecution extends Work<Result, ExecutionEvent> implements Exe
       }),
     );
     if (signal !== undefined) this.#engine.cancelWith(signal, () => this.cancel());
-    if (onInput !== undefined) {
+    if (typeof onInput === "function") {
       void answerInputs(this, onInput, async (call, line) => {
         await requests.send("POST", `${await this.#engine.path()}/stdin`, { json: { ...line, call } });
       });

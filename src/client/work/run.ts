@@ -1,16 +1,24 @@
 // A recursive run on a server.
 
-import type { Run, RunResult } from "../../api/run.ts";
+import {
+  checkBlobHash,
+  checkRunEventPageOptions,
+  checkRunFollowOptions,
+  checkRunSearch,
+} from "../../api/checks/check-calls.ts";
+import type { Run, RunEventPageOptions, RunFollowOptions, RunResult, RunSearchOptions } from "../../api/run.ts";
 import type { Signal } from "../../api/web-types.ts";
 import { RunNotFoundError, ServerConnectionError, ServerRefusedError } from "../../errors.ts";
 import type { RunId } from "../../protocol/ids.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import type { RunEventPage, RunOutline, RunSearchAnswer } from "../../protocol/run-outline/run-outline.ts";
 import type { RunInfo } from "../../protocol/runs.ts";
 import type { RequestBody } from "../net/body.ts";
 import { toSegment } from "../net/ids.ts";
 import { toError } from "../net/problem.ts";
-import type { Requests } from "../net/requests.ts";
-import { run, runEvent, type RunView } from "../shapes/runs.ts";
+import type { Request, Requests } from "../net/requests.ts";
+import type { Check } from "../shapes/check.ts";
+import { run, runEvent, runEventPage, runOutline, runSearchAnswer, type RunView } from "../shapes/runs.ts";
 import { Engine, Work, type WorkKind } from "./work.ts";
 
 /** How long whoever aborted waits for the server. */
@@ -81,8 +89,43 @@ export class RemoteRun<Data = unknown> extends Work<RunResult<Data>, RunEvent> i
     return info;
   }
 
+  async outline(): Promise<RunOutline> {
+    return this.#get("outline", runOutline);
+  }
+
+  eventPage(options: RunEventPageOptions = {}): Promise<RunEventPage> {
+    checkRunEventPageOptions(options);
+    return this.#get("events/page", runEventPage, { query: { ...options } });
+  }
+
+  search(text: string, options: RunSearchOptions = {}): Promise<RunSearchAnswer> {
+    checkRunSearch(text, options);
+    const { signal, ...range } = options;
+    return this.#get("search", runSearchAnswer, { query: { text, ...range }, signal });
+  }
+
+  follow(options: RunFollowOptions = {}): AsyncIterable<RunEvent> {
+    checkRunFollowOptions(options);
+    return this.#engine.follow(String(options.after ?? 0), options.signal);
+  }
+
+  blob(hash: string): Promise<Uint8Array> {
+    checkBlobHash(hash);
+    return this.#blob(hash);
+  }
+
   async cancel(): Promise<void> {
     await this.#engine.requests.send("POST", `${await this.#engine.path()}/cancel`);
+  }
+
+  async #get<Value>(name: string, check: Check<Value>, request: Request = {}): Promise<Value> {
+    const path = `${await this.#engine.path()}/${name}`;
+    return this.#engine.requests.json("GET", path, check, { ...request, isLarge: true });
+  }
+
+  async #blob(hash: string): Promise<Uint8Array> {
+    const path = `${await this.#engine.path()}/blobs/${hash}`;
+    return (await this.#engine.requests.bytes("GET", path, { isLarge: true })).bytes;
   }
 }
 

@@ -8,7 +8,7 @@ import type { Signal } from "../../api/web-types.ts";
 import type { Check } from "../shapes/check.ts";
 import type { EventStream, StreamedEvent } from "../net/event-stream.ts";
 import { notOurs } from "../net/failure.ts";
-import { follow } from "../net/follow.ts";
+import { follow, type FollowOptions } from "../net/follow.ts";
 import type { Requests } from "../net/requests.ts";
 
 /** Less than the silence after which a connection counts as broken. */
@@ -103,7 +103,8 @@ export class Engine<Result, Event, View> {
 
   events(): AsyncGenerator<Event, void, undefined> {
     this.#isObserved = true;
-    return this.#read();
+    const left = new AbortController();
+    return leavingAtOnce(this.#read(left.signal), left);
   }
 
   /** Called once, by who starts it. `start` gets whether the response should be a stream of events. */
@@ -147,14 +148,38 @@ export class Engine<Result, Event, View> {
     return this.#kind.outcomeOf(view);
   }
 
-  async *#read(): AsyncGenerator<Event, void, undefined> {
+  async *#read(left: AbortSignal): AsyncGenerator<Event, void, undefined> {
+    try {
+      yield* this.#follow(left);
+    } catch (error) {
+      if (!left.aborted) throw error;
+    }
+  }
+
+  async *#follow(signal: AbortSignal): AsyncGenerator<Event, void, undefined> {
     const path = await this.path();
+    yield* this.#events({
+      path,
+      signal,
+      first: this.#takeFirst(),
+      isOver: async () => this.#report(this.outcomeOf(await this.view())),
+    });
+    if (this.#kind.mayReject) await this.outcome();
+  }
+
+  /** From a cursor. Ends with the work, whatever its outcome is. */
+  async *follow(after: string, signal: Signal | undefined): AsyncGenerator<Event, void, undefined> {
+    const path = await this.path();
+    const isOver = async (): Promise<boolean> => this.outcomeOf(await this.view(undefined, signal)) !== undefined;
+    yield* this.#events({ path, after, signal, isOver });
+  }
+
+  async *#events(options: Omit<FollowOptions, "isEnd">): AsyncGenerator<Event, void, undefined> {
     const { ends, event: check } = this.#kind;
     const events = follow(this.requests.connection, {
-      path: `${path}/events`,
-      first: this.#takeFirst(),
+      ...options,
+      path: `${options.path}/events`,
       isEnd: (type) => ends.has(type),
-      isOver: async () => this.#report(this.outcomeOf(await this.view())),
     });
     for await (const event of events) {
       this.#report(this.#kind.outcomeIn(event));
@@ -162,7 +187,6 @@ export class Engine<Result, Event, View> {
       if (!check(event.data)) throw notOurs(this.requests.connection.url, `it sends an invalid '${event.type}'`);
       yield event.data;
     }
-    if (this.#kind.mayReject) await this.outcome();
   }
 
   async #seek(): Promise<Outcome<Result>> {
@@ -208,3 +232,17 @@ export class Engine<Result, Event, View> {
 
 /** Events that are read only for their end. Of more, the server is asked for the end alone. */
 const MAX_SKIPPED_EVENTS = 200;
+
+/** Closes the connection when the reader leaves, also while it waits for an event: a generator alone would wait for that event first. */
+function leavingAtOnce<Event>(
+  events: AsyncGenerator<Event, void, undefined>,
+  left: AbortController,
+): AsyncGenerator<Event, void, undefined> {
+  const leave = events.return.bind(events);
+  return Object.assign(events, {
+    return: (value: void | PromiseLike<void>) => {
+      left.abort();
+      return leave(value);
+    },
+  });
+}

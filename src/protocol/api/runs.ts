@@ -3,7 +3,8 @@
 import { z } from "zod";
 import { newWorkId } from "../id-schemas.ts";
 import type { Shape } from "../shape.ts";
-import { waitMs, wholeNumber } from "./parameters.ts";
+import { runState } from "../runs.ts";
+import { pageQuery, waitMs, wholeNumber } from "./parameters.ts";
 
 const MAX_SCHEMA_CHARACTERS = 256 * 1024;
 const modelName = z.string().min(1).max(200);
@@ -68,6 +69,35 @@ export const runFormRequest = z
       .describe("What other parts are, by their names: a variable, or a value in a dict under the name of a file"),
   })
   .meta({ id: "RunFormRequest" });
+
+export const runsQuery = z.strictObject({
+  ...pageQuery.shape,
+  status: runState.optional(),
+  text: z.string().min(1).max(500).optional().describe("In the question, without regard to case"),
+});
+
+const MAX_EVENTS = 1000;
+
+export const runEventPageQuery = z
+  .strictObject({
+    after: wholeNumber.optional().describe("The number of the last event that was seen. Default: from the beginning"),
+    limit: wholeNumber
+      .refine((count) => count >= 1 && count <= MAX_EVENTS, `must be 1 to ${MAX_EVENTS}`)
+      .optional()
+      .describe("How many at most: 1 to 1,000. Default: 200"),
+    nodeId: z.string().max(200).optional().describe("Of this node. Default: of the whole run"),
+    step: wholeNumber.optional().describe("Of this step of the node. Default: all steps"),
+  })
+  .refine(({ nodeId, step }) => step === undefined || nodeId !== undefined, "`step` needs `nodeId`");
+
+export const runSearchQuery = z.strictObject({
+  text: z.string().min(1).max(500).describe("What is looked for, without regard to case"),
+  after: wholeNumber.optional().describe("`next` of the answer before. Default: from the beginning"),
+  limit: wholeNumber
+    .refine((count) => count >= 1 && count <= MAX_EVENTS, `must be 1 to ${MAX_EVENTS}`)
+    .optional()
+    .describe("After so many matches the answer ends, with those of the same event: 1 to 1,000. Default: 100"),
+});
 
 export const runEventsQuery = z.strictObject({
   after: wholeNumber.optional().describe("The number of the last event that was seen; `Last-Event-ID` says the same"),

@@ -13,6 +13,16 @@ export const inspectQuery = z.strictObject({
   timeoutMs: wholeNumber.optional().describe("Limit on the code that the object runs when inspected. Default: 2,000"),
 });
 
+export const rowsQuery = z.strictObject({
+  start: wholeNumber.optional().describe("The position of the first row. Default: 0"),
+  count: wholeNumber.optional().describe("How many rows: 1 to 500. Default: 100"),
+  columnStart: wholeNumber.optional().describe("The position of the first column. Default: 0"),
+  columnCount: wholeNumber.optional().describe("How many columns: 1 to 50. Default: 50"),
+  sortBy: wholeNumber.optional().describe("The position of the column to sort by. Absent: the order of the value"),
+  descending: flag.optional().describe("The largest first. What is missing always comes last. Default: false"),
+  timeoutMs: wholeNumber.optional().describe("Limit on the code that the object runs. Default: 2,000"),
+});
+
 export const valueQuery = z.strictObject({
   as: z.enum(["json", "text", "bytes"]).optional().describe("`text`: of a `str`; `bytes`: of bytes. Default: `json`"),
   maxBytes: wholeNumber.optional().describe("Larger values are refused. Default: 64 MiB; at most 1 GiB"),

@@ -96,12 +96,23 @@ export type HostQuestion =
 export type UserCodeQuestion =
   | { readonly cmd: "inspect"; readonly name: string; readonly maxCharacters: number; readonly timeoutMs: number }
   | { readonly cmd: "source"; readonly name: string; readonly timeoutMs: number }
+  | ({ readonly cmd: "rows"; readonly name: string; readonly timeoutMs: number } & TablePart)
   | {
       readonly cmd: "complete" | "signature";
       readonly code: string;
       readonly cursor: number;
       readonly timeoutMs: number;
     };
+
+/** Rows and columns by position. Null: in the order of the value itself. */
+export interface TablePart {
+  readonly start: number;
+  readonly count: number;
+  readonly columnStart: number;
+  readonly columnCount: number;
+  readonly sortBy: number | null;
+  readonly descending: boolean;
+}
 
 export function toCommandMessage(id: string, command: HostCommand | HostQuestion): HostMessage {
   return { line: JSON.stringify({ id, ...command }), payload: undefined };

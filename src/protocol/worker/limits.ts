@@ -19,3 +19,6 @@ export const MAX_IGNORED_BYTES = 128 * 1024 * 1024;
 export const MAX_MARKS = 100_000;
 export const MAX_DISPLAY_ID = 128;
 export const MAX_CALL_NAME = 256;
+/** Of one part of a table. */
+export const MAX_ROWS = 500;
+export const MAX_ROW_CELLS = 50;

@@ -11,19 +11,23 @@ import {
   signature,
   sourceText,
   variableList,
+  variableRows,
   type Completions,
   type InspectedVariable,
   type NamespaceStatistics,
   type Signature,
   type SourceText,
   type VariableList,
+  type VariableRows,
 } from "../variables.ts";
+import type { TablePart } from "./host-messages.ts";
 import type { StatusEvent } from "./worker-events.ts";
 
 type Answer = NonNullable<StatusEvent["data"]>;
 
 const lenientVariables = lenient(variableList);
 const lenientInspection = lenient(inspectedVariable);
+const lenientRows = lenient(variableRows);
 const lenientCompletions = lenient(completions);
 const lenientSignature = lenient(signature);
 
@@ -50,6 +54,18 @@ export function parseInspection(
   const fits = (shown: typeof repr): shown is NonNullable<typeof repr> =>
     shown !== undefined && shown.text.length <= 2 * maxCharacters;
   return { ...rest, ...(fits(repr) && { repr }), ...(fits(str) && { str }) };
+}
+
+/** Null: there is no such name. */
+export function parseRows(answer: Answer, part: TablePart): VariableRows | null | undefined {
+  if (answer["found"] === false) return null;
+  const { start, count, columnStart, columnCount } = part;
+  const empty = { columns: [], index: [], rows: [], total: null, totalColumns: null };
+  const found = parseWith(lenientRows, { ...empty, ...answer, start, columnStart });
+  if (found === undefined) return undefined;
+  const { columns, index, rows } = found;
+  const isAsked = columns.length <= columnCount && rows.length <= count && index.length === rows.length;
+  return isAsked && rows.every((row) => row.length === columns.length) ? found : undefined;
 }
 
 /** `start` and `end` are counted in code points, as in Python. */

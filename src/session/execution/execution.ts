@@ -3,10 +3,12 @@
 import type { OutputLimits } from "../../output/output-log.ts";
 import { Transcript, type Stamp } from "../../output/transcript.ts";
 import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../../protocol/events.ts";
-import type { OutputStream } from "../../protocol/execution.ts";
+import type { ExecutionResult, OutputStream } from "../../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../../protocol/ids.ts";
 import { deferred } from "../../util/async/deferred.ts";
 import type { Result } from "../../api/result-view.ts";
+import { sizeOfBundle, sizeOfResult } from "../result.ts";
+import { PendingInput } from "./input.ts";
 
 export class Execution extends Transcript<ExecutionEvent> {
   readonly #result = deferred<Result>();
@@ -17,8 +19,12 @@ export class Execution extends Transcript<ExecutionEvent> {
   readonly count: number;
   /** Never rejects because of what the code did; rejects when the session could not run it at all. */
   readonly result = this.#result.promise;
+  /** What waits for a line of input. */
+  readonly pendingInput = new PendingInput();
   /** Set by the session. */
   onCancel: () => void = () => {};
+  /** In displays and prompts, those that were replaced included. */
+  #eventCharacters = 0;
   #started: Stamp | undefined;
   #ended: (Stamp & { readonly result: Result }) | undefined;
 
@@ -43,6 +49,22 @@ export class Execution extends Transcript<ExecutionEvent> {
   /** Undefined: it has not ended, or the session could not run it. */
   get outcome(): Result | undefined {
     return this.#ended?.result;
+  }
+
+  /** Of its code, its events and its result, approximately: in characters. */
+  get size(): number {
+    return this.sizeWith(this.outcome);
+  }
+
+  /** The same, with the result that it is about to have. */
+  sizeWith(result: ExecutionResult | undefined): number {
+    return this.code.length + this.#eventCharacters + (result === undefined ? 0 : sizeOfResult(result));
+  }
+
+  override appendEvent(event: ExecutionEvent): void {
+    if (event.type === "display") this.#eventCharacters += sizeOfBundle(event.data);
+    if (event.type === "input-start") this.#eventCharacters += event.prompt.length;
+    super.appendEvent(event);
   }
 
   get isOver(): boolean {

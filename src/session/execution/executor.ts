@@ -10,6 +10,7 @@ import type { Outcome } from "../../kernel/outcome.ts";
 import type { OutputLimits } from "../../output/output-log.ts";
 import type { ResetReason } from "../../protocol/events.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
+import type { ForkOrigin } from "../../protocol/sessions.ts";
 import type { ActiveWork } from "../../util/async/active-work.ts";
 import type { EventFeed } from "../event-feed.ts";
 import { KeepAlive } from "../keep-alive.ts";
@@ -33,6 +34,8 @@ export interface ExecutorSettings extends KernelSettings {
   readonly autoCheckpoints: number;
   /** For a fork: how many executions the original has had. */
   readonly countBefore?: number;
+  /** Absent: it is not a fork. */
+  readonly forkedFrom?: ForkOrigin;
 }
 
 export class Executor {
@@ -60,7 +63,12 @@ export class Executor {
     this.#count = settings.countBefore ?? 0;
     this.#feed = feed;
     this.#history = history;
-    this.checkpoints = new Checkpoints(settings.autoCheckpoints);
+    this.checkpoints = new Checkpoints(settings.autoCheckpoints, settings.forkedFrom?.executionCount ?? 0, {
+      onAdd: (checkpoint) => feed.sendCheckpoint(checkpoint),
+      onDrop: (id) => {
+        if (this.#closedWhy === undefined) feed.sendDropped(id); // else all are dropped, after the end is known
+      },
+    });
     this.activeWork = settings.activeWork;
     this.#queue = new Queue(settings.maxWaiting, this.keepAlive, this.activeWork);
   }
@@ -69,7 +77,7 @@ export class Executor {
   async start(openKernels: (listener: KernelListener) => Promise<Kernels>): Promise<void> {
     this.#kernels = await openKernels({
       onBackground: (stream, chunk) => this.#feed.sendBackground(stream, chunk),
-      onEnd: (exit) => this.#recoverIdle(exit),
+      onEnd: (exit) => void this.#recoverIdle(exit),
     });
   }
 
@@ -127,6 +135,7 @@ export class Executor {
     execution.onCancel = () => this.#cancel(entry);
     this.#queue.add(entry);
     this.#startNext();
+    if (this.#feed.hasListeners && this.#queue.running !== entry) this.#feed.sendQueued(execution);
     return execution;
   }
 
@@ -158,7 +167,7 @@ export class Executor {
 
   renewEpoch(why: ResetReason): void {
     this.#epoch += 1;
-    this.#feed.sendReset(this.#epoch, why);
+    this.#feed.sendReset(this.#epoch, why, this.checkpoints.origin);
   }
 
   checkOpen(): void {
@@ -238,7 +247,7 @@ export class Executor {
     }
     const now = Date.now();
     execution.start(this.#feed.nextSeq(), now);
-    this.#history.begin(execution, now);
+    this.#history.begin(execution, this.checkpoints.advance(execution.count), now);
     if (this.#feed.hasListeners) this.#feed.send(execution.startEvent());
     const { timeoutMs = this.#settings.defaultTimeoutMs, env, fileName: name } = options;
     const limitMs = timeoutMs === Infinity ? null : timeoutMs;
@@ -257,20 +266,25 @@ export class Executor {
   /** The result says what became of the state, and does not wait for a new worker unless it is restored from a checkpoint. */
   async #finishLost(entry: QueuedExecution, outcome: Extract<Outcome, { kind: "lost" }>): Promise<void> {
     const checkpoint = this.checkpoints.latest();
-    const restoring = this.#kernels.recover(outcome.exit, checkpoint, outcome.restoreLimitMs);
+    const restoring = this.#kernels.recover(outcome.exit, checkpoint?.handle, outcome.restoreLimitMs);
     const isRestored = checkpoint !== undefined && (await restoring);
     this.#epoch += 1;
-    this.#conclude(entry, { ...outcome, isRestored });
-    this.#feed.sendReset(this.#epoch, isRestored ? "restored" : "worker-lost");
+    this.checkpoints.noteRecovery(isRestored ? checkpoint : undefined);
+    const { origin } = this.checkpoints;
+    this.#conclude(entry, { ...outcome, isRestored }, () =>
+      this.#feed.sendReset(this.#epoch, isRestored ? "restored" : "worker-lost", origin),
+    );
   }
 
-  #conclude(entry: QueuedExecution, outcome: Outcome): void {
+  /** `report` is called before the next execution starts. */
+  #conclude(entry: QueuedExecution, outcome: Outcome, report: () => void = () => {}): void {
     this.#lastExecutedAt = Date.now();
     const isFirst = this.#executed === 0;
     this.#executed += 1;
     if (this.checkpoints.isAutomatic && ranNothing(outcome)) this.checkpoints.forgetStep();
     this.#release(() => {
       this.#settle(entry, outcome);
+      report();
       if (isFirst) this.#settings.environment.refill();
     });
   }
@@ -280,7 +294,7 @@ export class Executor {
     const { execution, displays } = entry;
     entry.stopListening();
     const result = createResult({ execution, epoch: this.#epoch, displays }, outcome);
-    if (outcome !== undefined) this.#history.end(execution, result.status, result.durationMs);
+    if (outcome !== undefined) this.#history.end(execution, result);
     execution.settle(result, this.#feed.nextSeq(), Date.now());
     if (this.#feed.hasListeners) this.#feed.send(execution.endEvent());
   }
@@ -298,11 +312,12 @@ export class Executor {
   }
 
   /** Replaces a worker that ended while no execution ran. A running execution reports the loss itself. */
-  #recoverIdle(exit: WorkerExit): void {
+  async #recoverIdle(exit: WorkerExit): Promise<void> {
     if ((this.running !== undefined && !this.#isPaused) || this.#closedWhy !== undefined) return;
-    void this.#kernels
-      .recover(exit, this.checkpoints.latest())
-      .then((isRestored) => this.renewEpoch(isRestored ? "restored" : "worker-lost"));
+    const checkpoint = this.checkpoints.latest();
+    const isRestored = await this.#kernels.recover(exit, checkpoint?.handle);
+    this.checkpoints.noteRecovery(isRestored ? checkpoint : undefined);
+    this.renewEpoch(isRestored ? "restored" : "worker-lost");
   }
 
   #closedError(): SessionClosedError | undefined {

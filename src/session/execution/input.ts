@@ -19,14 +19,68 @@ export function parseInputRequest({ args, signal }: Pick<HostCall, "args" | "sig
   return { ...inputArguments.parse(args), signal };
 }
 
-/** The answer in the worker's format. The message of an error becomes that of the EOFError in the code. */
+/** An answer that comes from outside. */
+export interface InputAnswer {
+  /** A line. Null: the end of input. */
+  readonly text: string | null;
+  /** Why input ends. */
+  readonly why?: string | undefined;
+}
+
+/** The request for a line that waits. Code waits for one line at a time. */
+export class PendingInput {
+  #waiting: { readonly call: number; readonly answer: (answer: InputAnswer) => void } | undefined;
+
+  /** Resolves when somebody answers, and to null when the signal is aborted. */
+  wait(call: number, signal: AbortSignal): Promise<string | null> {
+    return new Promise((resolve, reject) => {
+      const waiting = {
+        call,
+        answer: ({ text, why }: InputAnswer): void => {
+          if (this.#waiting === waiting) this.#waiting = undefined;
+          signal.removeEventListener("abort", onAbort);
+          if (text === null && why !== undefined) reject(new Error(why));
+          else resolve(text);
+        },
+      };
+      const onAbort = (): void => waiting.answer({ text: null });
+      this.#waiting = waiting;
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /** Undefined call: whichever waits. False: nothing waits for this. */
+  answer(answer: InputAnswer, call?: number): boolean {
+    if (this.#waiting === undefined || (call !== undefined && call !== this.#waiting.call)) return false;
+    this.#waiting.answer(answer);
+    return true;
+  }
+}
+
+/**
+ * The answer in the worker's format: of the handler, or from outside, whichever is first. The message of an error becomes that of the
+ * EOFError in the code.
+ */
 export async function answerInput(
-  handler: InputHandler | undefined,
+  handler: InputHandler | "ask" | undefined,
   request: InputRequest,
   call: number,
+  pending: PendingInput,
 ): Promise<unknown> {
   if (handler === undefined) throw new Error("nobody answers input here");
-  const answer: unknown = await handler(request, call);
+  const over = new AbortController();
+  const signal = AbortSignal.any([request.signal, over.signal]);
+  try {
+    const outside = pending.wait(call, signal);
+    return toReply(
+      await (handler === "ask" ? outside : Promise.race([handler({ ...request, signal }, call), outside])),
+    );
+  } finally {
+    over.abort();
+  }
+}
+
+function toReply(answer: unknown): unknown {
   if (answer === null || typeof answer === "string") return answer;
   if (answer instanceof Uint8Array)
     return answer.length === 0 ? null : { base64: Buffer.from(answer).toString("base64") };

@@ -93,7 +93,7 @@ export class QueuedExecution implements ExecutionListener {
     this.#append({ type: "input-start", ...this.#stamp(), call, prompt, password });
     let answered = false;
     try {
-      const answer = await answerInput(this.options.onInput, request, call);
+      const answer = await answerInput(this.options.onInput, request, call, this.execution.pendingInput);
       answered = answer !== null;
       return answer;
     } finally {

@@ -1,5 +1,8 @@
 // Options of inspections, checked where they enter, and conversion of cursors between UTF-16 code units and code points.
 
+import type { TablePart } from "../../protocol/worker/host-messages.ts";
+import { MAX_ROW_CELLS, MAX_ROWS } from "../../protocol/worker/limits.ts";
+
 export interface VariablesOptions {
   /** Include names that begin with an underscore. Default: false. */
   readonly all?: boolean;
@@ -15,17 +18,41 @@ export interface InspectOptions extends LookOptions {
   readonly maxCharacters?: number;
 }
 
+export interface RowsOptions extends LookOptions, Partial<Omit<TablePart, "sortBy">> {
+  /** The position of the column to sort by. Default: the order of the value itself. */
+  readonly sortBy?: number;
+}
+
+const DEFAULT_ROWS = 100;
 const DEFAULT_TIMEOUT_MS = 2_000;
 const MAX_TIMEOUT_MS = 30_000;
 const DEFAULT_CHARACTERS = 10_000;
 const MAX_CHARACTERS = 1_000_000;
 const MAX_CODE = 1024 * 1024;
+/** Python's indexes are larger, but no table is. */
+const MAX_POSITION = 2 ** 52;
 
 export function checkInspectOptions(name: string, options: InspectOptions): Required<InspectOptions> {
   if (typeof name !== "string") throw new TypeError(`Cannot inspect a ${typeof name}: it must be a name`);
   const { maxCharacters = DEFAULT_CHARACTERS } = options;
   checkRange("maxCharacters", maxCharacters, MAX_CHARACTERS);
   return { timeoutMs: checkTimeout(options), maxCharacters };
+}
+
+export function checkRowsOptions(
+  name: string,
+  options: RowsOptions,
+): { readonly timeoutMs: number; readonly part: TablePart } {
+  if (typeof name !== "string") throw new TypeError(`Cannot list the rows of a ${typeof name}: it must be a name`);
+  const { start = 0, count = DEFAULT_ROWS, columnStart = 0, columnCount = MAX_ROW_CELLS } = options;
+  const { sortBy = null, descending = false } = options;
+  checkRange("start", start, MAX_POSITION, 0);
+  checkRange("count", count, MAX_ROWS);
+  checkRange("columnStart", columnStart, MAX_POSITION, 0);
+  checkRange("columnCount", columnCount, MAX_ROW_CELLS);
+  if (sortBy !== null) checkRange("sortBy", sortBy, MAX_POSITION, 0);
+  const part = { start, count, columnStart, columnCount, sortBy, descending };
+  return { timeoutMs: checkTimeout(options), part };
 }
 
 /** Returns the time limit. */
@@ -57,7 +84,7 @@ function checkTimeout({ timeoutMs = DEFAULT_TIMEOUT_MS }: LookOptions): number {
   return timeoutMs;
 }
 
-function checkRange(name: string, value: number, maximum: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= maximum) return;
-  throw new RangeError(`Cannot use ${value} as ${name}: it must be a whole number from 1 to ${maximum}`);
+function checkRange(name: string, value: number, maximum: number, minimum = 1): void {
+  if (Number.isSafeInteger(value) && value >= minimum && value <= maximum) return;
+  throw new RangeError(`Cannot use ${value} as ${name}: it must be a whole number from ${minimum} to ${maximum}`);
 }

@@ -8,7 +8,14 @@ import { InspectionError, WorkerLostError } from "../../errors.ts";
 import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { NamespaceSummary } from "../../protocol/sessions.ts";
-import type { Completions, InspectedVariable, Signature, SourceText, VariableList } from "../../protocol/variables.ts";
+import type {
+  Completions,
+  InspectedVariable,
+  Signature,
+  SourceText,
+  VariableList,
+  VariableRows,
+} from "../../protocol/variables.ts";
 import type * as WorkerAnswers from "../../protocol/worker/worker-answers.ts";
 import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import { Semaphore } from "../../util/async/semaphore.ts";
@@ -17,10 +24,12 @@ import type { Executor } from "../execution/executor.ts";
 import {
   checkCode,
   checkInspectOptions,
+  checkRowsOptions,
   toCodePoints,
   toCodeUnits,
   type InspectOptions,
   type LookOptions,
+  type RowsOptions,
 } from "./inspector-options.ts";
 
 const MAX_OPEN = 4;
@@ -72,6 +81,14 @@ export class Inspector {
     const question: HostQuestion = { cmd: "inspect", name, maxCharacters, timeoutMs };
     return this.#queryForked(`inspect '${name.slice(0, 80)}'`, question, timeoutMs, async (data) =>
       (await parsers()).parseInspection(data, name, maxCharacters),
+    );
+  }
+
+  rows(name: string, options: RowsOptions): Promise<VariableRows | null> {
+    const { timeoutMs, part } = checkRowsOptions(name, options);
+    const question: HostQuestion = { cmd: "rows", name, timeoutMs, ...part };
+    return this.#queryForked(`list rows of '${name.slice(0, 80)}'`, question, timeoutMs, async (data) =>
+      (await parsers()).parseRows(data, part),
     );
   }
 

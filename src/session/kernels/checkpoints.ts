@@ -1,17 +1,28 @@
 // The checkpoints of one session: explicit ones, and automatic ones from before executions, for undo.
+//
+// They know which state the session continues from, so that its executions and checkpoints form a tree. Where a checkpoint is dropped, what
+// continued from it continues from its parent.
 
 import type { SandboxCheckpoint } from "../../environments/environment.ts";
-import type { Checkpoint } from "../../protocol/sessions.ts";
+import type { Checkpoint, StateOrigin } from "../../protocol/sessions.ts";
 import { ForkRefusedError, LimitExceededError } from "../../errors.ts";
 import type { Kernels } from "./kernels.ts";
 
+/** Receives what happens to checkpoints. */
+export interface CheckpointListener {
+  onAdd(checkpoint: Checkpoint): void;
+  onDrop(id: string): void;
+}
+
 interface Kept {
-  readonly checkpoint: Checkpoint;
+  checkpoint: Checkpoint;
   readonly handle: SandboxCheckpoint;
+  /** How many executions had ended when it was taken. */
+  readonly executed: number;
 }
 
 /** The state before an execution: a checkpoint, or the reason why there is none. */
-type Step = { readonly executionCount: number } & (
+type Step = { readonly executed: number } & (
   | { readonly kept: Kept }
   | { readonly why: string; readonly isFull?: true }
 );
@@ -19,14 +30,32 @@ type Step = { readonly executionCount: number } & (
 export class Checkpoints {
   /** How many automatic ones to keep; 0: none are taken. */
   readonly #automatic: number;
+  readonly #listener: CheckpointListener;
   /** In the order in which the session last was at them. */
   #kept: Kept[] = [];
   #steps: Step[] = [];
   #made = 0;
   #isReset = false;
+  /** What the state continues from: a checkpoint, and the last execution in it. */
+  #checkpointId: string | null = null;
+  #head: number;
 
-  constructor(automatic: number) {
+  /** `head`: the number of the last execution whose effects the state has at the start. */
+  constructor(automatic: number, head: number, listener: CheckpointListener) {
     this.#automatic = automatic;
+    this.#head = head;
+    this.#listener = listener;
+  }
+
+  get origin(): StateOrigin {
+    return { checkpointId: this.#checkpointId, head: this.#head };
+  }
+
+  /** The execution of this number begins. Returns that of the execution whose state it begins with. */
+  advance(executionCount: number): number {
+    const parent = this.#head;
+    this.#head = executionCount;
+    return parent;
   }
 
   get isAutomatic(): boolean {
@@ -38,13 +67,20 @@ export class Checkpoints {
   }
 
   /** The one to restore when the worker is lost; none from before a reset. */
-  latest(): SandboxCheckpoint | undefined {
-    return this.#isReset ? undefined : this.#kept.at(-1)?.handle;
+  latest(): Kept | undefined {
+    return this.#isReset ? undefined : this.#kept.at(-1);
+  }
+
+  /** The session has a new worker. Undefined: with an empty namespace. */
+  noteRecovery(restored: Kept | undefined): void {
+    if (restored === undefined) this.#clearOrigin();
+    else this.#continueFrom(restored);
   }
 
   /** After a reset a lost worker does not restore an older checkpoint. Rewinding to one is still possible. */
   noteReset(): void {
     this.#isReset = true;
+    this.#clearOrigin();
   }
 
   /** Drops all but the latest. False: there are no others. */
@@ -54,25 +90,26 @@ export class Checkpoints {
     return others.length > 0;
   }
 
-  async make(kernels: Kernels, executionCount: number): Promise<Checkpoint> {
-    return (await this.#make(kernels, executionCount, false)).checkpoint;
+  /** `executed`: how many executions have ended. */
+  async make(kernels: Kernels, executed: number): Promise<Checkpoint> {
+    return (await this.#make(kernels, executed, false)).checkpoint;
   }
 
   /** Takes an automatic checkpoint. Never rejects: when it fails, `undo` reports why. */
-  async step(kernels: Kernels, executionCount: number): Promise<void> {
+  async step(kernels: Kernels, executed: number): Promise<void> {
     this.#dropOldSteps();
     let step: Step;
-    do step = await this.#step(kernels, executionCount);
+    do step = await this.#step(kernels, executed);
     while ("isFull" in step && this.#dropOldestStep());
     this.#steps.push(step);
   }
 
-  async #step(kernels: Kernels, executionCount: number): Promise<Step> {
+  async #step(kernels: Kernels, executed: number): Promise<Step> {
     try {
-      return { executionCount, kept: await this.#make(kernels, executionCount, true) };
+      return { executed, kept: await this.#make(kernels, executed, true) };
     } catch (error) {
       const why = (error as Error).message;
-      return error instanceof LimitExceededError ? { executionCount, why, isFull: true } : { executionCount, why };
+      return error instanceof LimitExceededError ? { executed, why, isFull: true } : { executed, why };
     }
   }
 
@@ -98,8 +135,9 @@ export class Checkpoints {
     const others = this.#kept.filter((other) => other !== kept);
     this.#kept = kept.handle.ended ? others : [...others, kept];
     this.#isReset = false;
+    this.#continueFrom(kept);
     // What was executed since is gone and cannot be undone.
-    while ((this.#steps.at(-1)?.executionCount ?? -1) >= kept.checkpoint.executionCount) this.forgetStep(kept);
+    while ((this.#steps.at(-1)?.executed ?? -1) >= kept.executed) this.forgetStep(kept);
     return kept.checkpoint;
   }
 
@@ -112,6 +150,7 @@ export class Checkpoints {
     if (step.kept.handle.ended)
       throw new ForkRefusedError({ action: UNDO, why: "its checkpoint took too much memory" });
     await kernels.rewind(step.kept.handle);
+    this.#continueFrom(step.kept);
     this.forgetStep();
   }
 
@@ -120,17 +159,44 @@ export class Checkpoints {
     this.#kept.find(({ checkpoint }) => checkpoint.id === id)?.handle.release();
   }
 
-  async #make(kernels: Kernels, executionCount: number, isAutomatic: boolean): Promise<Kept> {
+  async #make(kernels: Kernels, executed: number, isAutomatic: boolean): Promise<Kept> {
+    let kept: Kept | undefined;
     // It may end before this resolves.
     const handle = await kernels.checkpoint(() => {
-      this.#kept = this.#kept.filter((other) => !other.handle.ended);
+      if (kept !== undefined) this.#remove(kept);
     });
     this.#made += 1;
-    const createdAt = new Date().toISOString();
-    const kept = { checkpoint: { id: `c${this.#made}`, createdAt, executionCount, isAutomatic }, handle };
-    if (!handle.ended) this.#kept.push(kept);
+    const id = `c${this.#made}`;
+    const { checkpointId: parentId, head: executionCount } = this.origin;
+    const checkpoint = { id, createdAt: new Date().toISOString(), executionCount, parentId, isAutomatic };
+    kept = { checkpoint, handle, executed };
     this.#isReset = false;
+    if (handle.ended) return kept;
+    this.#kept.push(kept);
+    this.#checkpointId = id;
+    this.#listener.onAdd(checkpoint);
     return kept;
+  }
+
+  #remove(gone: Kept): void {
+    const { id, parentId } = gone.checkpoint;
+    this.#kept = this.#kept.filter((other) => other !== gone);
+    for (const other of this.#kept) {
+      if (other.checkpoint.parentId === id) other.checkpoint = { ...other.checkpoint, parentId };
+    }
+    if (this.#checkpointId === id) this.#checkpointId = parentId;
+    this.#listener.onDrop(id);
+  }
+
+  #continueFrom({ checkpoint: { id, parentId, executionCount } }: Kept): void {
+    const isKept = this.#kept.some(({ checkpoint }) => checkpoint.id === id); // it may have ended meanwhile
+    this.#checkpointId = isKept ? id : parentId;
+    this.#head = executionCount;
+  }
+
+  #clearOrigin(): void {
+    this.#checkpointId = null;
+    this.#head = 0;
   }
 
   #dropOldSteps(): void {

@@ -3,6 +3,7 @@
 import type { Execution } from "../../api/execution.ts";
 import type { OkResult } from "../../api/result-view.ts";
 import type { Session } from "../../api/session.ts";
+import type { SessionEvent } from "../../protocol/events.ts";
 import { check } from "./asserts.ts";
 
 /** Prints, then runs until it is interrupted. */
@@ -118,4 +119,19 @@ export async function raisesNothing(work: () => Promise<void>): Promise<void> {
     process?.off("unhandledRejection", listener);
   }
   check(raised.length === 0, `Expected no unhandled rejection, got ${raised.map(String).join(", ")}`);
+}
+
+/** Records the events of a session, and waits for them. */
+export async function record(session: Session) {
+  const events: SessionEvent[] = [];
+  let wake: () => void = () => {};
+  const subscription = session.subscribe((event) => {
+    events.push(event);
+    wake();
+  });
+  await subscription.ready;
+  const until = async (fits: (event: SessionEvent) => boolean): Promise<void> => {
+    while (!events.some(fits)) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  return { events, subscription, until };
 }

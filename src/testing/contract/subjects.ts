@@ -8,6 +8,7 @@ import { EXECUTIONS } from "./cases/executions.ts";
 import { FILES } from "./cases/files.ts";
 import { LOOKING } from "./cases/looking.ts";
 import { RESULTS } from "./cases/results.ts";
+import { RUN_RECORDS } from "./cases/run-records.ts";
 import { RUNS } from "./cases/runs.ts";
 import { RUNTIME } from "./cases/runtime.ts";
 import { SESSIONS } from "./cases/sessions.ts";
@@ -28,5 +29,6 @@ export const SUBJECTS: Readonly<Record<string, readonly ContractCase[]>> = {
   files: FILES,
   shell: SHELL,
   runs: RUNS,
+  runRecords: RUN_RECORDS,
   runtime: RUNTIME,
 };

@@ -47,6 +47,7 @@ export function describeCapabilities(suite: Suite): void {
       await using session = await openSession(suite);
       await using _ = await begin(session);
       expect(await session.inspect("seen")).toMatchObject({ repr: { text: "[5]" }, incomplete: null });
+      expect(await session.rows("seen")).toMatchObject({ rows: [["5"]], incomplete: null });
       expect(await session.complete("see", 3)).toMatchObject({ matches: [{ text: "seen" }], incomplete: null });
     });
 
@@ -57,6 +58,7 @@ export function describeCapabilities(suite: Suite): void {
         await using _ = await begin(session);
         for (const look of [
           () => session.inspect("seen"),
+          () => session.rows("seen"),
           () => session.complete("see", 3),
           () => session.signature("print(", 6),
         ]) {
@@ -64,6 +66,7 @@ export function describeCapabilities(suite: Suite): void {
         }
       }
       expect(await session.inspect("seen")).toMatchObject({ repr: { text: "[5]" }, incomplete: null });
+      expect(await session.rows("seen")).toMatchObject({ rows: [["5"]], incomplete: null });
       expect(await session.complete("see", 3)).toMatchObject({ matches: [{ text: "seen" }], incomplete: null });
     });
 

@@ -33,7 +33,7 @@ describe("variables()", () => {
           length: 200,
           preview: `'${"a".repeat(80)}'…`,
         },
-        { name: "items", type: "list", module: "builtins", kind: "variable", length: 2 },
+        { name: "items", type: "list", module: "builtins", kind: "variable", length: 2, preview: "[1, 2]" },
         { name: "nothing", type: "NoneType", module: "builtins", kind: "variable", preview: "None" },
         { name: "f", type: "function", module: "builtins", kind: "function" },
         { name: "C", type: "type", module: "builtins", kind: "class" },
@@ -42,6 +42,26 @@ describe("variables()", () => {
     });
     const all = await session.variables({ all: true });
     expect(all.variables.map(({ name }) => name)).toEqual(expect.arrayContaining(["_hidden", "__name__", "x"]));
+  });
+
+  test.each([
+    ["['a', 'b' * 100]", "['a', 'bbbbbbbbbbbbbbbbbbbbbbbb'…]"],
+    ["list(range(1000))", "[0, 1, 2, 3, 4, 5, 6, 7, …]"],
+    ["{'a': 1, 'b': [1], 'c': None}", "{'a': 1, 'b': …, 'c': None}"],
+    ["(1,)", "(1,)"],
+    ["set()", "set()"],
+    ["frozenset({b'x'})", "frozenset({b'x'})"],
+    ["[Loud(), 1]", "[…]"],
+    ["{'x': Loud()}", "{'x': …}"],
+    ["LoudList([1])", undefined],
+  ])("previews the first items of %s, and runs no user code", async (value, preview) => {
+    await using session = await open(
+      `ran = 0\nclass Loud:\n    def __repr__(self):\n        global ran\n        ran += 1\n        return 'loud'\nclass LoudList(list):\n    __iter__ = __len__ = __repr__ = Loud.__repr__\nx = ${value}`,
+    );
+    const previewOf = async (name: string): Promise<string | undefined> =>
+      (await session.variables()).variables.find((variable) => variable.name === name)?.preview;
+    expect(await previewOf("x")).toBe(preview);
+    expect(await previewOf("ran")).toBe("0");
   });
 
   test("lists 10,000 names and the total", async () => {

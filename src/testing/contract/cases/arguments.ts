@@ -22,11 +22,15 @@ function callsOf(session: Session, runtime: Runtime): readonly (readonly [Call, 
     [(o) => runtime.sessions.list(o), "limits", "limit"],
     [(o) => runtime.tasks.list(o), "sessionID", "sessionId"],
     [(o) => runtime.runs.list(o), "afer", "after"],
+    [(o) => runtime.runs.get("r").eventPage(o), "nodeID", "nodeId"],
+    [(o) => runtime.runs.get("r").search("x", o), "limt", "limit"],
+    [(o) => runtime.runs.get("r").follow(o), "afer", "after"],
     [(o) => session.execute("1", o), "timeoutMS", "timeoutMs"],
     [(o) => session.shell("true", o), "stdIn", "stdin"],
     [(o) => session.output(execution.id, o), "ofset", "offset"],
     [(o) => session.variables(o), "al", "all"],
     [(o) => session.inspect("x", o), "maxCharacter", "maxCharacters"],
+    [(o) => session.rows("x", o), "sortby", "sortBy"],
     [(o) => session.get("x", o), "maxByte", "maxBytes"],
     [(o) => session.set("x", { json: 1 }, o), "timeoutMS", "timeoutMs"],
     [(o) => session.complete("x", 1, o), "timeoutms", "timeoutMs"],
@@ -168,6 +172,10 @@ export const ARGUMENTS: readonly ContractCase[] = [
       throws(() => session.get("x", { maxBytes: -1 }), RangeError);
       throws(() => session.inspect(wrong(1)), TypeError);
       throws(() => session.inspect("x", { maxCharacters: 0.5 }), RangeError);
+      throws(() => session.rows(wrong(1)), TypeError);
+      for (const part of [{ start: -1 }, { count: 0 }, { count: 501 }, { columnCount: 51 }, { sortBy: wrong("a") }])
+        throws(() => session.rows("x", part), RangeError);
+      throws(() => session.rows("x", { descending: wrong(1) }), TypeError);
       throws(() => session.complete(wrong(1), 0), TypeError);
       throws(() => session.complete("x", 2), RangeError);
       throws(() => session.complete("x", -1), RangeError);

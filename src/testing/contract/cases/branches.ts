@@ -3,7 +3,7 @@
 import { ForkRefusedError, RLMError, SessionExistsError } from "../../../errors.ts";
 import { check, equal, matches, rejects } from "../asserts.ts";
 import { uniqueId, type ContractCase } from "../case.ts";
-import { begin, run, valueOf } from "../drive.ts";
+import { begin, record, run, valueOf } from "../drive.ts";
 
 export const BRANCHES: readonly ContractCase[] = [
   {
@@ -102,6 +102,78 @@ export const BRANCHES: readonly ContractCase[] = [
       await rejects(session.undo(), RLMError);
       equal(await session.get("x"), 1, "the variable");
       await rejects((await openSession({ autoCheckpoint: 2 })).undo(), RLMError);
+    },
+  },
+  {
+    name: "executions and checkpoints form a tree, which shows where the state comes from",
+    needs: ["checkpoint"],
+    async run({ openSession }) {
+      const session = await openSession();
+      matches(await session.info(), { checkpointId: null, head: 0, forkedFrom: null });
+      await run(session, "x = 1");
+      const one = await session.checkpoint();
+      await run(session, "x = 2");
+      const two = await session.checkpoint();
+      matches(two, { executionCount: 2, parentId: one.id });
+      await session.rewind(one);
+      matches(await session.info(), { checkpointId: one.id, head: 1, executionCount: 2 });
+      await run(session, "x = 3");
+      const three = await session.checkpoint();
+      matches(three, { executionCount: 3, parentId: one.id });
+      equal(
+        (await session.history()).map(({ executionCount, parent }) => [executionCount, parent]),
+        [
+          [1, 0],
+          [2, 1],
+          [3, 1],
+        ],
+        "the executions and their parents",
+      );
+      await session.dropCheckpoint(one);
+      equal(
+        (await session.checkpoints()).map(({ id, parentId }) => [id, parentId]),
+        [
+          [two.id, null],
+          [three.id, null],
+        ],
+        "the checkpoints that continued from one that was dropped",
+      );
+      await session.reset();
+      matches(await session.info(), { checkpointId: null, head: 0 });
+    },
+  },
+  {
+    name: "a fork names what it is a copy of",
+    needs: ["fork"],
+    async run({ openSession }) {
+      const session = await openSession();
+      await run(session, "x = 1");
+      await using fork = await session.fork();
+      await run(session, "x = 2");
+      await session.close();
+      matches(await fork.info(), { forkedFrom: { sessionId: session.id, executionCount: 1 }, head: 1 });
+      await run(fork, "x");
+      matches((await fork.history())[0], { executionCount: 2, parent: 1 });
+    },
+  },
+  {
+    name: "subscriptions receive what others do with copies of the session",
+    needs: ["fork", "checkpoint"],
+    async run({ openSession, other }) {
+      const session = await openSession();
+      const { events, subscription, until } = await record(await other.sessions.get(session.id));
+      const checkpoint = await session.checkpoint();
+      await using fork = await session.fork();
+      await session.rewind(checkpoint);
+      await session.dropCheckpoint(checkpoint);
+      await until(({ type }) => type === "checkpoint-drop");
+      const [sessionId, checkpointId] = [session.id, checkpoint.id];
+      matches(events[0], { type: "checkpoint-add", sessionId, checkpoint });
+      matches(events[1], { type: "session-fork", sessionId, forkId: fork.id });
+      matches(events[2], { type: "session-reset", sessionId, why: "rewound", checkpointId, head: 0 });
+      matches(events[3], { type: "checkpoint-drop", sessionId, checkpointId });
+      equal(events.length, 4, "the number of events");
+      subscription[Symbol.dispose]();
     },
   },
   {

@@ -231,6 +231,43 @@ export const EXECUTIONS: readonly ContractCase[] = [
     },
   },
   {
+    name: "answer() answers input() of whoever started the code, once",
+    async run({ openSession, runtime }) {
+      const session = await openSession();
+      const execution = session.execute("a = input('name? '); b = input(); a, b", { onInput: "ask" });
+      const found = runtime.executions.get(execution.id);
+      for await (const event of execution) {
+        if (event.type !== "input-start") continue;
+        const { call, prompt } = event;
+        equal(await found.answer("early", { call: call + 100 }), false, "the answer to another call");
+        equal(await found.answer(prompt === "" ? "two" : "one", { call }), true, "the first answer");
+        equal(await execution.answer("late", { call }), false, "a later answer");
+      }
+      equal((await execution).text, "('one', 'two')", "the value");
+      equal(await found.answer(null), false, "the answer after the end");
+      throws(() => execution.answer(5 as never), TypeError);
+    },
+  },
+  {
+    name: "answer() comes before an onInput that takes long, and aborts its signal",
+    async run({ openSession }) {
+      const session = await openSession();
+      let asked: (request: InputRequest) => void = () => {};
+      const asking = new Promise<InputRequest>((resolve) => (asked = resolve));
+      const execution = session.execute("input()", {
+        onInput: (request) => {
+          asked(request);
+          return new Promise(() => {});
+        },
+      });
+      const { signal } = await asking;
+      const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      equal(await execution.answer("first"), true, "the answer");
+      equal((await execution).text, "'first'", "the value");
+      await aborted;
+    },
+  },
+  {
     name: "the end of input is an EOFError: from onInput, and where there is none",
     async run({ openSession }) {
       const session = await openSession();

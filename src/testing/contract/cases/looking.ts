@@ -4,23 +4,8 @@ import type { SessionEvent } from "../../../protocol/events.ts";
 import { SessionClosedError } from "../../../errors.ts";
 import { check, equal, like, matches, rejects } from "../asserts.ts";
 import type { ContractCase, ContractContext } from "../case.ts";
-import { nextTurn, printedBy, raisesNothing, run, uncaughtDuring } from "../drive.ts";
+import { begin, nextTurn, printedBy, raisesNothing, record, run, uncaughtDuring } from "../drive.ts";
 import type { Session } from "../../../api/session.ts";
-
-/** Records the events of a session, and waits for them. */
-async function record(session: Session) {
-  const events: SessionEvent[] = [];
-  let wake: () => void = () => {};
-  const subscription = session.subscribe((event) => {
-    events.push(event);
-    wake();
-  });
-  await subscription.ready;
-  const until = async (fits: (event: SessionEvent) => boolean): Promise<void> => {
-    while (!events.some(fits)) await new Promise<void>((resolve) => (wake = resolve));
-  };
-  return { events, subscription, until };
-}
 
 const endOf = (id: string) => (event: SessionEvent) => event.type === "execution-end" && event.executionId === id;
 
@@ -79,6 +64,27 @@ export const LOOKING: readonly ContractCase[] = [
     },
   },
   {
+    name: "rows is a part of a list or a dict, sorted on request, and null is no such name",
+    async run(context) {
+      const session = await openWith(context, "x = [30, 10, 20]\nd = {'k': 'v' * 1000}\nn = 1");
+      const part = { start: 1, columnStart: 0, total: 3, totalColumns: 1, incomplete: null };
+      matches(await session.rows("x", { start: 1, count: 1 }), { ...part, index: ["1"], rows: [["10"]] });
+      matches(await session.rows("x", { start: 1, sortBy: 0, descending: true }), {
+        ...part,
+        columns: [{ name: "value", dtype: "object" }],
+        index: ["2", "1"],
+        rows: [["20"], ["10"]],
+      });
+      const found = await session.rows("d");
+      equal([found?.index, found?.rows[0]?.[0]?.length], [["'k'"], 200], "a dict, whose value is cut");
+      like((await session.rows("n"))?.error, /no rows/, "the error of a number");
+      equal((await session.rows("n"))?.rows, [], "the rows of a number");
+      equal(await session.rows("nothing"), null, "what is no name");
+      equal(await session.rows("no name/"), null, "what cannot be a name");
+      equal((await session.info()).executionCount, 1, "the count");
+    },
+  },
+  {
     name: "complete gives the completions at the cursor",
     async run(context) {
       const session = await openWith(context, "value_one, value_two = 1, 2\ntable = {'key': 1}");
@@ -109,7 +115,7 @@ export const LOOKING: readonly ContractCase[] = [
       const last = session.execute("print('two')");
       await until(endOf(last.id));
       equal(
-        events.map(({ type }) => type),
+        events.map(({ type }) => type).filter((type) => type !== "execution-queue"), // the second one may have waited
         ["execution-start", "output-delta", "execution-end", "execution-start", "output-delta", "execution-end"],
         "the types",
       );
@@ -122,6 +128,24 @@ export const LOOKING: readonly ContractCase[] = [
       );
       subscription[Symbol.dispose]();
       await subscription.ended;
+    },
+  },
+  {
+    name: "a subscription receives code that waits for its turn, before it starts or is cancelled",
+    async run({ openSession, other }) {
+      const session = await openSession();
+      const { events, subscription, until } = await record(await other.sessions.get(session.id));
+      const { execution: running } = await begin(session);
+      const waiting = session.execute("1 + 1");
+      await until(({ type }) => type === "execution-queue");
+      const { id: executionId } = waiting;
+      matches(events.at(-1), { type: "execution-queue", executionId, code: "1 + 1", executionCount: 2 });
+      await waiting.cancel();
+      await until(endOf(executionId));
+      await running.cancel();
+      await until(endOf(running.id));
+      equal(events.filter(({ type }) => type === "execution-start").length, 1, "the number of executions that started");
+      subscription[Symbol.dispose]();
     },
   },
   {

@@ -229,6 +229,17 @@ export const RUNS: readonly ContractCase[] = [
       equal(latest === before, false, "whether both are listed once");
       const times = items.map(({ startedAt }) => startedAt);
       equal(times, times.toSorted().toReversed(), "the times");
+      const final = await runtime.runs.list({ limit: 1000, status: "final", text: "SAY: Fir" });
+      check(
+        final.items.some(({ id }) => id === one.id),
+        "a run must be found by its state and its question",
+      );
+      check(
+        final.items.every(({ status, query }) => status === "final" && query.includes("say: fir")),
+        "only runs with this state and this question",
+      );
+      throws(() => void runtime.runs.list({ status: "done" as never }), TypeError);
+      throws(() => void runtime.runs.list({ text: "" }), RangeError);
       const page = await runtime.runs.list({ limit: 1 });
       equal([page.items.length, page.next === null], [1, false], "the first page");
       const next = await runtime.runs.list({ limit: 1, ...(page.next === null ? {} : { after: page.next }) });

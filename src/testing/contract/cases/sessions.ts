@@ -285,6 +285,24 @@ export const SESSIONS: readonly ContractCase[] = [
     },
   },
   {
+    name: "info says when an idle session closes",
+    async run({ openSession }) {
+      const never = await openSession({ idleTimeoutMs: null });
+      matches(await never.info(), { idleTimeoutMs: null, expiresAt: null });
+      const session = await openSession({ idleTimeoutMs: 3_600_000 });
+      const before = Date.now();
+      await run(session, "1");
+      const { idleTimeoutMs, expiresAt } = await session.info();
+      equal(idleTimeoutMs, 3_600_000, "the idle time");
+      const leftMs = Date.parse(expiresAt ?? "") - before;
+      check(leftMs >= 3_600_000 && leftMs < 3_700_000, `it must close an hour after its last use, not in ${leftMs} ms`);
+      const { execution } = await begin(session);
+      equal((await session.info()).expiresAt, null, "when it closes while code runs");
+      await execution.cancel();
+      matches(await session.close(), { expiresAt: null });
+    },
+  },
+  {
     name: "sessions are listed in pages, the oldest first",
     async run({ openSession, runtime }) {
       const opened = [await openSession(), await openSession(), await openSession()].map(({ id }) => id);
