@@ -21,6 +21,7 @@ import { toUsageLine } from "./options/commander-message.ts";
 import { addSessions, addTasks } from "./remote/commands.ts";
 import { addInit, addRun } from "./run/commands.ts";
 import { addMCPServe, addServe } from "./serve/commands.ts";
+import { addVisualize } from "./visualize/commands.ts";
 
 /** In the order of the help text. */
 const COMMANDS: readonly ((program: Command) => void)[] = [
@@ -29,6 +30,7 @@ const COMMANDS: readonly ((program: Command) => void)[] = [
   addExec,
   addRepl,
   addServe,
+  addVisualize,
   addSessions,
   addTasks,
   addMCPServe,
@@ -102,6 +104,7 @@ Examples:
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP
+  rlm visualize                its page in a browser
   rlm sessions                 its sessions
   rlm mcp-serve                serve to an MCP client
   rlm logs                     the runs so far

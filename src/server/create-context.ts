@@ -3,7 +3,7 @@
 import type { Runtime } from "../runtime.ts";
 import { Executions, type ExecutionLimits } from "./context/executions.ts";
 import { Idempotency, type Journal } from "./context/idempotency.ts";
-import { PendingInputs } from "./context/pending-inputs.ts";
+import { PageFiles } from "./context/page-files.ts";
 import { DEFAULT_MAX_RUNS, RunAdmission, type ConfiguredModel } from "./context/run-admission.ts";
 import { StoredResponses } from "./context/stored-responses.ts";
 import type { ServerContext } from "./context/server-context.ts";
@@ -28,6 +28,8 @@ export interface ServerContextOptions extends Partial<
   readonly journal?: Journal;
   readonly mcp?: MCPMountOptions;
   readonly executions?: Partial<ExecutionLimits>;
+  /** Default: the page of this package. */
+  readonly page?: PageFiles;
 }
 
 const MAX_CONTEXT_BYTES = 4 * 1024 ** 3;
@@ -45,7 +47,7 @@ export function createServerContext(runtime: Runtime, options: ServerContextOpti
     minThroughput = DEFAULT_MIN_THROUGHPUT,
   } = options;
   const { draining = NEVER, closing = NEVER } = options;
-  const executions = new Executions(options.executions);
+  const executions = new Executions(options.executions ?? {}, (id) => runtime.sessions.findExecution(id));
   const runs = new RunAdmission(runtime, model, maxRuns);
   const activity = new ActivityTracker();
   return {
@@ -56,7 +58,6 @@ export function createServerContext(runtime: Runtime, options: ServerContextOpti
     sessionDefaults,
     bodyMemory: new MemoryBudget(BODY_MEMORY),
     minThroughput,
-    pendingInputs: new PendingInputs(),
     idempotency: new Idempotency(options.journal),
     responses: new StoredResponses(),
     runs,
@@ -64,6 +65,7 @@ export function createServerContext(runtime: Runtime, options: ServerContextOpti
     spool: new Spool(),
     runContexts: { spool: new Spool((maxRuns ?? DEFAULT_MAX_RUNS) + MAX_UPLOADS), maxBytes: maxContextBytes },
     tickets: new Tickets(),
+    page: options.page ?? new PageFiles(),
     upgrades: new WeakMap(),
     draining,
     closing,

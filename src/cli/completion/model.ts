@@ -99,6 +99,6 @@ function toValue(choices: readonly string[] | undefined, name: string, group: st
   if (choices !== undefined) return { kind: "choices", choices };
   if (PATH.test(name)) return { kind: "files" };
   if (!ID.test(name)) return TEXT;
-  if (group === "logs") return { kind: "ids", of: "runs" };
+  if (group === "logs" || group === "visualize") return { kind: "ids", of: "runs" };
   return group === "tasks" || group === "sessions" ? { kind: "ids", of: group } : TEXT;
 }

@@ -2,6 +2,7 @@
 
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { RunResult } from "../../protocol/runs.ts";
+import { quote } from "../completion/shell-words.ts";
 import { fromRunResult } from "../exit-code.ts";
 import { isLiveTerminal } from "../io/is-live-terminal.ts";
 import { printError } from "../io/print-error.ts";
@@ -11,8 +12,11 @@ import { SILENT_DISPLAY, TreeDisplay, type RunDisplay } from "./run-display.ts";
 
 export interface ShowOptions {
   readonly json?: true;
+  readonly quiet?: true;
   readonly output: StandardOutput;
   readonly display: RunDisplay;
+  /** The address that the user gave. Undefined: `rlm visualize` finds the run by itself. */
+  readonly url?: string | undefined;
 }
 
 export function chooseDisplay({ quiet }: { readonly quiet?: true }): RunDisplay {
@@ -24,18 +28,27 @@ export function chooseDisplay({ quiet }: { readonly quiet?: true }): RunDisplay 
 export async function showRun(
   events: AsyncIterable<RunEvent>,
   result: () => Promise<RunResult>,
-  { json, output, display }: ShowOptions,
+  options: ShowOptions,
 ): Promise<number> {
+  const { json, output, display } = options;
   try {
     for await (const event of events) display.update(event);
     const ended = await result();
     display.end(ended);
+    pointToPage(ended, options);
     if (json) await output.write("stdout", `${JSON.stringify(ended)}\n`);
     else await print(ended, output);
     return fromRunResult(ended);
   } finally {
     display.end();
   }
+}
+
+/** A reader at a terminal may want to see what happened. */
+function pointToPage({ runId }: RunResult, { quiet, url }: ShowOptions): void {
+  if (quiet || !isLiveTerminal()) return;
+  const server = url === undefined ? "" : `RLM_URL=${quote(url)} `;
+  process.stderr.write(`in a browser: ${server}rlm visualize ${runId}\n`);
 }
 
 async function print({ status, answer, why }: RunResult, output: StandardOutput): Promise<void> {

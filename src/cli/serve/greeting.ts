@@ -5,6 +5,7 @@ import type { HTTPListener } from "../../server/net/listen.ts";
 import type { Token } from "../../server/net/guards/token.ts";
 import { describeTier } from "../io/describe-tier.ts";
 import { programName } from "../io/program-name.ts";
+import { toLink } from "../visualize/page-link.ts";
 import { describeToken } from "./serve-until-signal.ts";
 
 /** The first line is for programs, too. Ends with a newline. */
@@ -15,7 +16,7 @@ export function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, 
   const toTry = [
     `curl -s ${url}/process/interpreter/execute -H ${authorization(token)} -d '{"code":"print(6*7)"}'`,
     `${program} sessions open --id demo && ${program} sessions exec demo -c 'print(6*7)'`,
-    `open ${url} in a browser; every route is at ${url}/v1/docs`,
+    `open ${toLink(url, process.stdout.isTTY ? { token: token.value } : {})} in a browser; every route is at ${url}/v1/docs`,
   ];
   return [
     `listening ${url}`,

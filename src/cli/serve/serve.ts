@@ -24,7 +24,10 @@ import { openLogAt } from "../log/open-log.ts";
 import { toServeSettings, type ServeArguments } from "./serve-settings.ts";
 import { serveUntilSignal } from "./serve-until-signal.ts";
 
-export async function serve(flags: ServeArguments): Promise<number> {
+/** What is printed when the server is ready. Default: its address, and things to try. */
+type Greet = (listening: HTTPListener, token: Token) => Promise<string>;
+
+export async function serve(flags: ServeArguments, greet?: Greet): Promise<number> {
   const config = readConfig({ path: flags.config });
   const settings = toServeSettings(flags, config);
   const model = findModel(config, "there are no runs");
@@ -73,7 +76,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
         log.write("info", "server-start", { url: listening.url, version: VERSION, pid: process.pid });
         for (const what of linkMounts(mounts).problems) log.write("warn", "mount-not-linked", { what });
         if (files.warning !== undefined) log.write("warn", "few-open-files", { what: files.warning });
-        return greeting(runtime, listening, token, files.warning);
+        return greet?.(listening, token) ?? greeting(runtime, listening, token, files.warning);
       },
       end: async (listening) => {
         noted?.[Symbol.dispose]();

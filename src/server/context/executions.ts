@@ -1,4 +1,5 @@
-// The executions that clients started over HTTP and WebSockets, by id: running ones, and those that ended recently.
+// The executions that clients started over HTTP and WebSockets, by id: running ones, and those that ended recently. Others, such as those of
+// MCP and of runs, are found for as long as their sessions keep them.
 //
 // An execution does not depend on its client's connection: it can be found by its id and followed from any cursor. Results are kept for
 // an hour, within limits on their number and size. Output can be read for as long as the session keeps it.
@@ -31,6 +32,9 @@ export const DEFAULT_EXECUTION_LIMITS: ExecutionLimits = {
   keptMs: 3_600_000,
 };
 
+/** What one takes without its texts. */
+const RESULT_CHARACTERS = 500;
+
 interface Ended {
   readonly at: number;
   readonly bytes: number;
@@ -47,6 +51,7 @@ export type Keeping = "result" | "with-output" | "not";
 
 export class Executions {
   readonly #limits: ExecutionLimits;
+  readonly #findOther: (id: string) => Execution | undefined;
   readonly #byId = new Map<string, Execution>();
   readonly #running = new Set<Execution>();
   /** Approximately: in characters. */
@@ -56,7 +61,8 @@ export class Executions {
   #endedBytes = 0;
   readonly #outputs = new HeldOutputs();
 
-  constructor(limits: Partial<ExecutionLimits> = {}) {
+  constructor(limits: Partial<ExecutionLimits>, findOther: (id: string) => Execution | undefined) {
+    this.#findOther = findOther;
     this.#limits = { ...DEFAULT_EXECUTION_LIMITS, ...limits };
   }
 
@@ -95,14 +101,15 @@ export class Executions {
 
   /** Throws ExecutionNotFoundError. */
   get(id: string): Execution {
-    const execution = this.#byId.get(id);
+    const execution = this.#byId.get(id) ?? this.#findOther(id);
     if (execution !== undefined) return execution;
     throw new ExecutionNotFoundError({ executionId: id });
   }
 
   /** Undefined: it is queued or running. */
   outcomeOf(execution: Execution): Outcome | undefined {
-    return this.#ended.get(execution)?.outcome;
+    const { outcome: result } = execution;
+    return this.#ended.get(execution)?.outcome ?? (result && { result });
   }
 
   /** Resolves when none is running. */
@@ -118,7 +125,7 @@ export class Executions {
   }
 
   #keep(execution: Execution, outcome: Outcome): void {
-    const bytes = execution.code.length + (outcome.result === undefined ? 0 : sizeOf(outcome.result));
+    const bytes = execution.size + RESULT_CHARACTERS;
     const at = Date.now();
     this.#ended.set(execution, { at, bytes, outcome });
     this.#outputs.end(execution);
@@ -134,11 +141,4 @@ export class Executions {
       if (this.#byId.get(oldest.id) === oldest) this.#byId.delete(oldest.id);
     }
   }
-}
-
-/** Approximately: in characters. */
-function sizeOf({ stdout, stderr, value = {}, displays, error }: ExecutionResult): number {
-  let size = stdout.length + stderr.length + (error?.traceback.length ?? 0) + 500;
-  for (const bundle of [value, ...displays]) for (const text of Object.values(bundle)) size += text.length;
-  return size;
 }

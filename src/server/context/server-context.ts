@@ -12,7 +12,7 @@ import type { ActivityTracker } from "../observability/activity-tracker.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Executions } from "./executions.ts";
 import type { Idempotency } from "./idempotency.ts";
-import type { PendingInputs } from "./pending-inputs.ts";
+import type { PageFiles } from "./page-files.ts";
 import type { RunAdmission } from "./run-admission.ts";
 import type { StoredResponses } from "./stored-responses.ts";
 
@@ -25,7 +25,6 @@ export interface ServerContext {
   readonly bodyMemory: MemoryBudget;
   /** Of clients that upload or download. */
   readonly minThroughput: ThroughputLimit;
-  readonly pendingInputs: PendingInputs;
   readonly idempotency: Idempotency;
   /** To requests that act once. */
   readonly responses: StoredResponses;
@@ -39,6 +38,7 @@ export interface ServerContext {
   /** Contexts that came as files, for as long as their runs read them. */
   readonly runContexts: { readonly spool: Spool; readonly maxBytes: number };
   readonly tickets: Tickets;
+  readonly page: PageFiles;
   readonly upgrades: WeakMap<Request, Upgrade>;
   /** Aborted when shutdown begins: nothing new starts, and running work gets a grace period. */
   readonly draining: AbortSignal;

@@ -48,14 +48,14 @@ export function startExecution(
   session: Session,
   { id, code, input, timeoutMs, env, fileName }: ExecuteRequest,
   origin: ActivityOrigin,
-  { executions, pendingInputs, activity }: ServerContext,
+  { executions, activity }: ServerContext,
   keeping?: Keeping,
 ): Execution {
   const options = {
     ...omitUndefined({ id, timeoutMs, env, fileName }),
-    ...(input === "ask" && { onInput: pendingInputs.handlerOf(() => execution.id) }),
+    ...(input === "ask" && { onInput: "ask" as const }),
   };
-  const execution: Execution = executions.start(session, code, options, keeping);
+  const execution = executions.start(session, code, options, keeping);
   activity.track({ execution }, origin);
   return execution;
 }
@@ -80,8 +80,8 @@ export async function finalEvent(
 }
 
 /** Throws a ProblemError when the execution waits for no input. */
-export function answerInput({ id }: Execution, { text, why, call }: StdinBody, { pendingInputs }: ServerContext): void {
-  if (!pendingInputs.answer(id, { text, why }, call)) throw new ProblemError(NOT_WAITING);
+export function answerInput({ pendingInput }: Execution, { text, why, call }: StdinBody): void {
+  if (!pendingInput.answer({ text, why }, call)) throw new ProblemError(NOT_WAITING);
 }
 
 const NOT_WAITING = {

@@ -1,7 +1,6 @@
 // Every route of `rlm serve`.
 
 import { z } from "zod";
-import { createHomePage, HOME_POLICY } from "./description/home-page.ts";
 import { createOpenAPI } from "./description/openapi.ts";
 import { createPage, PAGE_POLICY } from "./description/page.ts";
 import { json, routesTagged, type Route } from "./route.ts";
@@ -9,6 +8,8 @@ import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
+import { pageRoutes } from "./routes/page.ts";
+import { runRecordRoutes } from "./routes/run-records.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { stateRoutes } from "./routes/state.ts";
@@ -30,22 +31,14 @@ export const ROUTES: readonly Route[] = [
   ...stdlibRoutes,
   ...taskRoutes,
   ...runRoutes,
+  ...runRecordRoutes,
   ...mcpRoutes,
   ...webSocketRoutes,
+  ...pageRoutes,
 ];
 
 /** The description of all routes, for programs and for people. */
 export const API_ROUTES: readonly Route[] = [
-  route("GET", "/", {
-    summary: "A page that says what this server is, and what to try",
-    isOpen: true,
-    isLight: true,
-    responses: { 200: { description: "A page without scripts", types: [HTML] } },
-    handle: ({ request }) =>
-      new Response(createHomePage(new URL(request.url).origin), {
-        headers: { "content-type": HTML, "content-security-policy": HOME_POLICY },
-      }),
-  }),
   route("GET", "/v1/openapi.json", {
     summary: "This description",
     isLight: true,

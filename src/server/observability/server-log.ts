@@ -30,10 +30,11 @@ export class ServerLog implements Observer {
   }
 
   requestAnswered({ path, isAnonymous, ...answered }: AnsweredRequest): void {
-    const { status, durationMs } = answered;
+    const { durationMs } = answered;
+    const level = levelOf(answered);
+    if (level === "debug" && !this.#log.isDebug) return;
     const shown = this.#log.isDebug ? path.slice(0, MAX_CHARACTERS) : undefined;
     const fields = { ...answered, durationMs: round(durationMs), path: shown };
-    const level = status === 500 ? "error" : WARNING_STATUSES.has(status) ? "warn" : "info";
     if (isAnonymous || level === "warn") return this.#writeLimited(level, "request", fields);
     this.#writeOmitted();
     this.#log.write(level, "request", fields);
@@ -119,6 +120,13 @@ export class ServerLog implements Observer {
     if (this.#omitted > 0) this.#log.write("warn", "requests-left-out", { count: this.#omitted });
     this.#omitted = 0;
   }
+}
+
+/** A page in a browser asks every two seconds what has changed. */
+function levelOf({ method, status }: Pick<AnsweredRequest, "method" | "status">): LogLevel {
+  if (status === 500) return "error";
+  if (WARNING_STATUSES.has(status)) return "warn";
+  return (method === "GET" || method === "HEAD") && status < 400 ? "debug" : "info";
 }
 
 function round(durationMs: number): number {

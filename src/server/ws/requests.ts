@@ -32,7 +32,7 @@ export function handleRequest(message: ClientMessage, connection: Connection): R
     }
     case "stdin": {
       const execution = executionOf(message.executionId, session, context);
-      answerInput(execution, message, context);
+      answerInput(execution, message);
       return { executionId: execution.id };
     }
     case "follow":

@@ -131,7 +131,8 @@ export class Watcher {
 
   onEvent({ event, execution, before, frame }: WatchedEvent): void {
     if (execution === undefined) {
-      const isPart = "executionId" in event || event.type === "session-end"; // rare, and clients wait for these
+      const { type } = event;
+      const isPart = ("executionId" in event && type !== "execution-queue") || type === "session-end"; // rare, and clients wait for these
       if (!isPart && this.#outbox.isFull) this.#skip();
       else this.#outbox.send(frame());
       return;

@@ -255,7 +255,7 @@ describe("commands", () => {
     await enter(terminal, ":checkpoint", /checkpoint c\d+; ':rewind c\d+' returns to it\n>>>$/);
     const [, id = ""] = /checkpoint (c\d+);/.exec(terminal.screen) ?? [];
     await enter(terminal, "x = lambda: 3", /lambda: 3\n>>>$/);
-    await enter(terminal, ":rewind", new RegExp(`${id} +after \\d+ executions, at [\\d:]+\\n[^]*>>>$`));
+    await enter(terminal, ":rewind", new RegExp(`${id} +after execution \\d+, at [\\d:]+\\n[^]*>>>$`));
     await enter(
       terminal,
       `:rewind ${id.slice(1)}`,

@@ -28,6 +28,7 @@ test.each([80, 60])("on a terminal of %i columns a tree is redrawn in place, and
     expect.stringMatching(/^ {2}✓ n# done · step # · # tokens · \$# · # s/),
     "final · # nodes · # calls · # tokens · $# · # s",
     "run ID",
+    "in a browser: rlm visualize ID",
     "Brigid: # lanterns; Corvus: # lanterns",
   ]);
   for (const row of rows) expect(row.length).toBeLessThan(columns);

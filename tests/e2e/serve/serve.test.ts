@@ -134,9 +134,8 @@ describe("start", () => {
       const printed = server.program.text("stdout").trimEnd().split("\n");
       const [, curl = "", sessions = "", browser, environment, ...others] = printed;
       expect(environment?.startsWith(`environment local, sandbox tier ${TIER}, Python 3.`)).toBe(true);
-      expect(browser).toBe(`open ${server.url} in a browser; every route is at ${server.url}/v1/docs`);
-      const page = await (await fetch(server.url)).text();
-      expect(page).toContain(`curl -s ${server.url}/process/interpreter/execute`);
+      expect(browser).toBe(`open ${server.url}/ in a browser; every route is at ${server.url}/v1/docs`);
+      expect(await (await fetch(server.url)).text()).toContain('<div id="page"></div>');
       const env = `RLM_DATA='${data}' RLM_TOKEN= RLM_URL=`;
       const found = await shell(sessions.replaceAll("node ", `env ${env} node `)).ended;
       expect(found).toEqual({ code: 0, stdout: "demo\n42\n", stderr: "" });
@@ -200,6 +199,7 @@ describe("start", () => {
         /^listening \S+\n\nTry one of these:\n\ncurl .*\n.* sessions open .*\nopen .*\n\nenvironment /m,
       );
       expect(screen).toContain("-H 'Authorization: Bearer planted-token' -d");
+      expect(screen).toMatch(/^open http:\/\/127\.0\.0\.1:\d+\/#token=planted-token in a browser;/m);
       expect(screen).not.toContain("kind=sandbox");
     } finally {
       remove(data);

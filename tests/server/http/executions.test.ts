@@ -190,6 +190,28 @@ describe("execute", () => {
     await reader?.cancel();
   });
 
+  test("the history leads to whole executions, whoever started them", async () => {
+    await using session = await runtime.openSession();
+    const code = `print('printed')\nx = 1  # ${"long ".repeat(3000)}\nx`;
+    await session.execute(code).result; // not over HTTP
+    await ask("POST", `/v1/sessions/${session.id}/execute`, { json: { code: "1 / 0" } });
+    const { body } = await ask("GET", `/v1/sessions/${session.id}/executions`);
+    const entries = body["executions"] as { executionId: string; code: string }[];
+    expect(entries).toMatchObject([
+      { executionCount: 1, parent: 0, code: code.slice(0, 10_000), status: "ok" },
+      { executionCount: 2, parent: 1, code: "1 / 0", status: "error" },
+    ]);
+    const [first, second] = entries.map(({ executionId }) => `/v1/executions/${executionId}`);
+    expect((await ask("GET", `${first}`)).body).toMatchObject({ state: "ended", result: { stdout: "printed\n" } });
+    expect((await ask("GET", `${second}`)).body).toMatchObject({ result: { error: { name: "ZeroDivisionError" } } });
+    const events = await readEvents((await ask("GET", `${first}/events`)).response);
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { type: "execution-start", code },
+      { type: "output-delta", text: "printed\n" },
+      { type: "execution-end", result: { status: "ok", value: { "text/plain": "1" } } },
+    ]);
+  });
+
   test("unknown ids are 404, invalid requests 422", async () => {
     const id = await openSession();
     expect(await ask("GET", "/v1/executions/nope")).toMatchObject({

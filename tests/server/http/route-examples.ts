@@ -27,6 +27,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /v1/openapi.json": ({ ask }) => ask("GET", "/v1/openapi.json"),
   "GET /metrics": ({ ask }) => ask("GET", "/metrics"),
   "GET /": ({ ask }) => ask("GET", "/"),
+  "GET /assets/{file}": ({ ask }) => ask("GET", "/assets/main-Ab12Cd34.js"),
   "GET /v1/docs": ({ ask }) => ask("GET", "/v1/docs"),
 
   "POST /v1/sessions": ({ ask }) => ask("POST", "/v1/sessions", { json: { env: { A: "b" }, idleTimeoutMs: null } }),
@@ -96,6 +97,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     ask("GET", `/v1/sessions/${await used()}/variables?all=true`),
   "GET /v1/sessions/{id}/variables/{name}": async ({ ask, used }) =>
     ask("GET", `/v1/sessions/${await used()}/variables/x`),
+  "GET /v1/sessions/{id}/variables/{name}/rows": async ({ ask, used }) =>
+    ask("GET", `/v1/sessions/${await used()}/variables/x/rows?count=2&sortBy=0&descending=true`),
   "GET /v1/sessions/{id}/variables/{name}/value": async ({ ask, used }) =>
     ask("GET", `/v1/sessions/${await used()}/variables/x/value`),
   "PUT /v1/sessions/{id}/variables/{name}": async ({ ask, session }) =>
@@ -160,6 +163,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   "GET /v1/runs/{id}": async ({ ask, run }) => ask("GET", `/v1/runs/${await run()}`),
   "GET /v1/runs/{id}/events": async ({ ask, run }) => ask("GET", `/v1/runs/${await run()}/events?after=1`),
+  "GET /v1/runs/{id}/outline": async ({ ask, run }) => ask("GET", `/v1/runs/${await run()}/outline`),
+  "GET /v1/runs/{id}/events/page": async ({ ask, run }) =>
+    ask("GET", `/v1/runs/${await run()}/events/page?after=1&limit=3&nodeId=n0&step=1`),
+  "GET /v1/runs/{id}/search": async ({ ask, run }) => ask("GET", `/v1/runs/${await run()}/search?text=FINAL`),
   "GET /v1/runs/{id}/blobs/{hash}": async ({ ask, run }) => {
     const path = `/v1/runs/${await run()}`;
     const events = await (await ask("GET", `${path}/events?texts=references`)).response.text();

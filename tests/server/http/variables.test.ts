@@ -53,6 +53,24 @@ describe("a variable", () => {
     expect(await ask("GET", `${session}/variables/x?maxCharacters=0`)).toMatchObject({ status: 422 });
   });
 
+  test("has rows, which are sorted and paged; 404 if it does not exist, 422 for a part that cannot be", async () => {
+    await valueOf("table = [[3], [1], [2]]; one = 1");
+    const path = `${session}/variables/table/rows`;
+    expect(await ask("GET", `${path}?start=1&count=1&sortBy=0&descending=true&timeoutMs=5000`)).toMatchObject({
+      status: 200,
+      body: { columns: [{ name: "value" }], index: ["2"], rows: [["[2]"]], start: 1, total: 3, incomplete: null },
+    });
+    const none = await ask("GET", `${session}/variables/one/rows`);
+    expect(none).toMatchObject({
+      status: 200,
+      body: { rows: [], error: "TypeError: a value of type 'int' has no rows" },
+    });
+    const missing = await ask("GET", `${session}/variables/none/rows`);
+    expect(missing).toMatchObject({ status: 404, body: { code: "VARIABLE_NOT_FOUND" } });
+    for (const query of ["count=501", "count=0", "columnCount=51", "start=-1", "sortBy=a", "page=2"])
+      expect((await ask("GET", `${path}?${query}`)).status).toBe(422);
+  });
+
   test("is set from JSON with integers of any size, from text, and from bytes", async () => {
     expect((await put("j", "application/json", `{"n": 1${"0".repeat(30)}, "f": [0.1, null]}`)).status).toBe(204);
     expect(await valueOf("j == {'n': 10**30, 'f': [0.1, None]}")).toBe("True");

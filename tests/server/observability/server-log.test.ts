@@ -57,7 +57,7 @@ async function logOf(level: LogLevel): Promise<string> {
 
 test.each([
   ["is refused again and again", "/v1/version", "localhost", 401],
-  ["only polls its health", "/v1/health", "localhost", 200],
+  ["asks for what is not there", "/v1/nothing", "localhost", 401],
   ["sends no Host", "/v1/health", undefined, 400],
 ])("a client that %s does not fill the log", async (_, path, host, status) => {
   const sink = new PassThrough();
@@ -75,7 +75,8 @@ test.each([
   nowMs = 100;
   await ask();
   await ask();
-  await app.request("/v1/version", { headers: { host: "localhost", authorization: `Bearer ${TOKEN}` } });
+  const headers = { host: "localhost", authorization: `Bearer ${TOKEN}` };
+  await app.request("/v1/stdlib", { method: "POST", headers, body: JSON.stringify({ code: "" }) });
   await log.end();
   sink.end();
   const events = (await logged)
@@ -100,7 +101,6 @@ describe("the log of a busy session", () => {
       ["/v1/sessions/{id}/execute", 200],
       ["/v1/sessions/{id}/execute", 422],
       ["/v1/tasks", 201],
-      ["/v1/version", 200],
       ["other", 401],
       ["/v1/sessions/{id}", 200],
     ]);
@@ -116,6 +116,11 @@ describe("the log of a busy session", () => {
     for (const one of events.filter(({ event }) => event === "request")) {
       expect(one["requestId"]).toMatch(/^req-[\da-f]{16}$/);
     }
+  });
+
+  test("has requests that read and succeed at level debug", async () => {
+    expect(await logOf("info")).not.toContain('"method":"GET","route":"/v1/version","status":200');
+    expect(await logOf("debug")).toContain('"method":"GET","route":"/v1/version","status":200');
   });
 
   test.each(["error", "warn", "info"] as const)("at level %s has nothing that was planted", async (level) => {

@@ -49,7 +49,8 @@ function showCheckpoints(context: ReplContext): void {
   if (kept.length === 0) context.line("no checkpoints; ':checkpoint' makes one");
   for (const { id, createdAt, executionCount, isAutomatic } of kept) {
     const why = isAutomatic ? ", for :undo" : "";
-    context.line(`${id.padEnd(6)}  after ${executionCount} executions, at ${createdAt.slice(11, 19)}${why}`);
+    const state = executionCount === 0 ? "at the start" : `after execution ${executionCount}`;
+    context.line(`${id.padEnd(6)}  ${state}, at ${createdAt.slice(11, 19)}${why}`);
   }
 }
 

@@ -30,10 +30,10 @@ const STOP_MS = 10_000;
 export async function runOnServer(question: string | undefined, options: RunArguments): Promise<number> {
   checkArguments(options);
   const { query, url } = splitServer(question, options.server);
-  return withServer((runtime) => run(runtime, query, options), { url, retryMs: RETRY_MS });
+  return withServer((runtime) => run(runtime, query, options, url), { url, retryMs: RETRY_MS });
 }
 
-async function run(runtime: Runtime, query: string, options: RunArguments): Promise<number> {
+async function run(runtime: Runtime, query: string, options: RunArguments, url: string | undefined): Promise<number> {
   const output = new StandardOutput();
   await using input = new StdinFile();
   let stopping: Promise<unknown> | undefined;
@@ -59,7 +59,7 @@ async function run(runtime: Runtime, query: string, options: RunArguments): Prom
     using sending = upload && !options.quiet && isLiveTerminal() ? new UploadDisplay(process.stderr, upload) : null;
     const events = eventsOf(started, () => sending?.[Symbol.dispose]());
     try {
-      return await showRun(events, async () => started, { ...options, output, display });
+      return await showRun(events, async () => started, { ...options, output, display, url });
     } catch (error) {
       if (error instanceof Cancelled) return EXIT.cancelled;
       throw error;

@@ -172,7 +172,7 @@ const stdin = route("POST", "/v1/executions/{id}/stdin", {
   responses: { 204: { description: "Delivered" } },
   problems: [404, 409],
   handle: ({ params, body }, context) => {
-    answerInput(executionOf({ params }, context), body, context);
+    answerInput(executionOf({ params }, context), body);
     return noContent();
   },
 });

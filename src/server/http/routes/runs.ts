@@ -2,7 +2,6 @@
 //
 // A run keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
-import { setTimeout as delay } from "node:timers/promises";
 import { RunNotFoundError } from "../../../errors.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
 import type { ContextValue } from "../../../rlm/context/context-items.ts";
@@ -17,19 +16,16 @@ import type { RequestStream } from "../../net/bodies/request-stream.ts";
 import { ProblemError, toProblem, toSummary, withArguments, type Problem } from "../../net/problem.ts";
 import { streamEvents, streamFollowed } from "../responses/event-stream.ts";
 import { followRecorded } from "../responses/recorded-events.ts";
-import { describeRun, findRecorded, findRun, isRecorded, listRuns } from "../../../views/runs.ts";
+import { describeRun, findRecord, findRecorded, findRun, isRecorded, listRuns } from "../../../views/runs.ts";
 import { BYTES, EVENTS, json, routesTagged, wantsEvents } from "../route.ts";
 import { run as runSchema, runList, type RunView } from "../../../protocol/runs.ts";
-import { pageQuery, waitQuery } from "../../../protocol/api/parameters.ts";
+import { waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/runs.ts";
 import { receiveRunForm, type RunForm } from "../run-form.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
 const route = routesTagged("Runs");
 const PATH = "/v1/runs";
-/** A run that has just started is on disk by then. */
-const RECORDING_ATTEMPTS = 20;
-const RECORDING_MS = 50;
 
 const start = route("POST", "/v1/runs", {
   summary: "Start a run: a question over a long context",
@@ -84,7 +80,7 @@ const start = route("POST", "/v1/runs", {
 
 const list = route("GET", "/v1/runs", {
   summary: "List running and recorded runs",
-  query: pageQuery,
+  query: schemas.runsQuery,
   responses: { 200: { description: "The latest first", schema: runList } },
   handle: async ({ query }, { runtime }) => {
     const { items: runs, next, total } = await withArguments(() => listRuns(runtime, query));
@@ -117,7 +113,7 @@ const events = route("GET", "/v1/runs/{id}/events", {
     const after = query.after ?? toSequenceNumber(request.headers.get("last-event-id"));
     const found = await findRun(context.runtime, params["id"] ?? "");
     if (query.texts === "whole") return streamRun(found, after, context);
-    const recorded = isRecorded(found) ? found : await awaitRecorded(found);
+    const recorded = isRecorded(found) ? found : await findRecord(context.runtime, found.id);
     return streamEvents((signal) => followRecorded(recorded, after, { isWhole: false, signal }), context);
   },
 });
@@ -175,7 +171,8 @@ const ELSEWHERE: Problem = {
 };
 
 function noBlob(hash: string): Problem {
-  return { status: 404, code: "BLOB_NOT_FOUND", detail: `The run has no blob '${hash.slice(0, 100)}'` };
+  const path = hash.slice(0, 100);
+  return { status: 404, code: "BLOB_NOT_FOUND", detail: `The run has no blob '${path}'`, facts: { path } };
 }
 
 /** A client's context is always data and never a path on the host. */
@@ -220,16 +217,4 @@ function toSequenceNumber(id: string | null): number {
   if (/^\d{1,15}$/.test(id)) return Number(id);
   const detail = `Cannot resume after '${id.slice(0, 100)}': it is not a cursor of this event stream`;
   throw new ProblemError({ status: 422, code: "INVALID", detail });
-}
-
-/** Throws RunNotFoundError when it is not recorded. */
-async function awaitRecorded({ id }: Run): Promise<RecordedRun> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await findRecorded(id);
-    } catch (error) {
-      if (attempt >= RECORDING_ATTEMPTS || !(error instanceof RunNotFoundError)) throw error;
-      await delay(RECORDING_MS);
-    }
-  }
 }

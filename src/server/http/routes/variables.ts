@@ -10,7 +10,7 @@ import { ProblemError, toProblem, withArguments, type Problem } from "../../net/
 import { toDownload } from "../responses/download.ts";
 import { BYTES, json, noContent, routesTagged } from "../route.ts";
 import * as schemas from "../../../protocol/api/variables.ts";
-import { completions, inspectedVariable, variableList } from "../../../protocol/variables.ts";
+import { completions, inspectedVariable, variableList, variableRows } from "../../../protocol/variables.ts";
 import { receiveValue, toKind, VALUE_TYPES } from "../variable-value.ts";
 import { sessionOf } from "./sessions.ts";
 
@@ -35,6 +35,19 @@ const inspect = route("GET", "/v1/sessions/{id}/variables/{name}", {
     const found = await withArguments(() =>
       sessionOf({ request, params }, context).inspect(name, omitUndefined(query)),
     );
+    if (found === null) throw new VariableNotFoundError({ variable: name });
+    return json(found);
+  },
+});
+
+const rows = route("GET", "/v1/sessions/{id}/variables/{name}/rows", {
+  summary: "A part of a table, an array, a list or a dict, even while code runs",
+  query: schemas.rowsQuery,
+  responses: { 200: { description: "Cells as text", schema: variableRows } },
+  problems: [404, 409, 410],
+  handle: async ({ request, params, query }, context) => {
+    const name = params["name"] ?? "";
+    const found = await withArguments(() => sessionOf({ request, params }, context).rows(name, omitUndefined(query)));
     if (found === null) throw new VariableNotFoundError({ variable: name });
     return json(found);
   },
@@ -116,7 +129,7 @@ const signature = route("POST", "/v1/sessions/{id}/signature", {
   },
 });
 
-export const variableRoutes = [list, inspect, read, set, complete, signature];
+export const variableRoutes = [list, inspect, rows, read, set, complete, signature];
 
 /** A value that the session cannot use is an error in the body. */
 async function setTo(

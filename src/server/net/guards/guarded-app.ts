@@ -8,6 +8,7 @@ import { checkProtocol } from "./protocol-version.ts";
 import { RequestLimiter, type ServerLimits } from "./request-limiter.ts";
 import { answerPreflight, corsHeaders } from "./cors.ts";
 import { checkNames, checkToken, digest } from "./guard.ts";
+import { matchOpenPaths } from "./open-paths.ts";
 import { toProblem, toResponse, type Problem } from "../problem.ts";
 
 export interface GuardOptions {
@@ -129,9 +130,9 @@ type Guard = (context: Context<Env>, remote: string, next: () => Promise<void>) 
 function createGuard(routes: readonly GuardedRoute[], options: GuardOptions, limiter: RequestLimiter): Guard {
   const { token, allowedHosts = [], allowedOrigins = [] } = options;
   const expected = digest(token);
-  const open = new Set(routes.filter(({ isOpen }) => isOpen === true).map(({ path }) => path));
+  const isOpenPath = matchOpenPaths(routes.filter(({ isOpen }) => isOpen === true).map(({ path }) => path));
   const pass: Guard = async (context, remote, next) => {
-    if (open.has(context.req.path)) {
+    if (isOpenPath(context.req.path)) {
       await next();
       return undefined;
     }
