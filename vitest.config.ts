@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
 
 // Tests that start processes. They come after the others.
 const system = [
-  "tests/{cli,client,contracts,docs,e2e,environments,hostile,kernel,rlm,scripts,sdk,server,session,tasks,worker}/**/*.test.ts",
+  "tests/{cli,client,contracts,docs,e2e,environments,hostile,kernel,page,rlm,scripts,sdk,server,session,tasks,worker}/**/*.test.ts",
   "tests/runtime.test.ts",
 ];
 /** Files that take long although they are small, so that none of them is the last. */

@@ -1,4 +1,4 @@
-// Builds dist/: the entries of the package as one set of split chunks, the program as another, and a copy of the Python worker.
+// Builds dist/: the entries of the package as one set of split chunks, the program as another, the page, and a copy of the Python worker.
 //
 //   node scripts/build.mjs [--release]         release: minified, with type declarations
 //
@@ -15,6 +15,7 @@ import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { checkBrowserBundle } from "./browser-bundle.mjs";
 import { writeDeclarations } from "./declarations/write.mjs";
 import { ENTRIES } from "./entries.mjs";
+import { buildPage } from "./page/build-page.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const release = process.argv.includes("--release");
@@ -55,7 +56,8 @@ const programChunks = await bundle(
 chmodSync("dist/cli.cjs", 0o755);
 for (const { output, isForBrowsers } of ENTRIES) if (isForBrowsers) checkBrowserBundle(chunks, output, { release });
 copyWorker();
-const packages = bundledPackages([...chunks, ...programChunks].flatMap(({ moduleIds }) => moduleIds));
+const pageChunks = await buildPage({ release });
+const packages = bundledPackages([...chunks, ...programChunks, ...pageChunks].flatMap(({ moduleIds }) => moduleIds));
 writeLicences(packages);
 if (release) await writeDeclarations();
 

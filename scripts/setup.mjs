@@ -37,6 +37,8 @@ const TESTED_PROGRAMS = {
   "/usr/bin/bwrap": "bubblewrap",
   "/usr/bin/ps": "procps",
   "/usr/bin/tmux": "tmux",
+  // About 95 MB to download. It brings a font along.
+  "/usr/bin/chromium-headless-shell": "chromium-headless-shell",
 };
 /** For a private Docker engine, where this machine can have one: about 280 MB. On others the package would only start a service. */
 const ENGINE_PROGRAMS = { dockerd: "docker.io", "docker-registry": "docker-registry" };
@@ -180,7 +182,8 @@ async function aptInstall(names) {
 
 /** Builds dist/ if its sources have changed. */
 function build() {
-  const inputs = [...filesIn("src"), ...filesIn("python"), ...filesIn("wasm"), "scripts/build.mjs", "package.json"];
+  const inputs = ["src", "web", "python", "wasm", "scripts/page"].flatMap(filesIn);
+  inputs.push("scripts/build.mjs", "package.json");
   inputs.push(...readdirSync(".").filter((name) => /^tsconfig.*\.json$/.test(name)));
   const wanted = hash(inputs.toSorted().flatMap((file) => [file, readFileSync(file)]));
   if (stamp("build") === wanted && existsSync("dist/cli.cjs")) return;

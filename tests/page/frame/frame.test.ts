@@ -1,0 +1,85 @@
+// The frame of the page: the palette, keys, themes, and a server that goes away.
+
+import { describe, expect, test } from "vitest";
+import { hasBrowser } from "../harness/browser.ts";
+import { openConsole } from "../harness/console.ts";
+import { PATIENCE_MS } from "../harness/reader.ts";
+import { useStage } from "../harness/stage.ts";
+
+const SOON = { timeout: PATIENCE_MS };
+
+describe.skipIf(!hasBrowser)("the frame", () => {
+  const on = useStage();
+
+  test("the palette finds a command, and runs it", async () => {
+    const reader = await on.stage.open("#/sessions");
+    const { page } = reader;
+    await page.getByRole("navigation").first().waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("runs");
+    await page.getByRole("option", { selected: true }).filter({ hasText: "Runs" }).first().waitFor();
+    await reader.screenshot("palette");
+    expect(await reader.violations()).toEqual([]);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#/runs");
+  });
+
+  test("two keys after each other go to a place, and ? shows all keys", async () => {
+    const reader = await on.stage.open("#/sessions");
+    const { page } = reader;
+    await page.getByRole("navigation").first().waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#/tasks");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("Search and commands").waitFor();
+    await reader.screenshot("shortcuts");
+    expect(await reader.violations()).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+  });
+
+  test("the theme that is chosen stays chosen", async () => {
+    const { page } = await on.stage.open("#/sessions", { theme: "light" });
+    const background = (): Promise<string> => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await page.getByRole("button", { name: "Theme" }).click();
+    const light = await background();
+    await page.getByRole("menuitemradio", { name: "Dark" }).click();
+    await expect.poll(background, SOON).not.toBe(light);
+    const dark = await background();
+    await page.reload();
+    await page.getByRole("navigation").first().waitFor();
+    expect(await background()).toBe(dark);
+  });
+
+  test("a server that is killed is missed, what was seen stays, and a new one is found", async () => {
+    const cells = await openConsole(on.stage, "kept", {
+      allow: [
+        /ERR_CONNECTION_REFUSED/,
+        /ERR_CONNECTION_RESET/,
+        /WebSocket/,
+        /ERR_INCOMPLETE/,
+        /ERR_EMPTY_RESPONSE/,
+        // The session ended with its server.
+        /410 \(Gone\)/,
+      ],
+    });
+    const { page } = cells;
+    await cells.run("print('seen', 'before')");
+    await page.getByText("seen before").waitFor();
+    const { serving } = on.stage;
+    serving.program.signal("SIGKILL");
+    await serving.program.ended;
+    await page.getByText(/has not answered since/).waitFor();
+    await page.getByText("seen before").waitFor();
+    await cells.reader.screenshot("server-lost");
+    await serving.restart();
+    await page.getByText(/has not answered since/).waitFor({ state: "hidden" });
+    await page.getByText("Live", { exact: true }).waitFor();
+    // Sessions end with their server.
+    await page
+      .getByText(/There is no session|The session has ended/)
+      .first()
+      .waitFor();
+  });
+});
