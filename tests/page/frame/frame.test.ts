@@ -54,15 +54,8 @@ describe.skipIf(!hasBrowser)("the frame", () => {
 
   test("a server that is killed is missed, what was seen stays, and a new one is found", async () => {
     const cells = await openConsole(on.stage, "kept", {
-      allow: [
-        /ERR_CONNECTION_REFUSED/,
-        /ERR_CONNECTION_RESET/,
-        /WebSocket/,
-        /ERR_INCOMPLETE/,
-        /ERR_EMPTY_RESPONSE/,
-        // The session ended with its server.
-        /410 \(Gone\)/,
-      ],
+      // Requests fail in many ways while there is no server; then the session has ended with it.
+      allow: [/net::ERR_/, /WebSocket/, /410 \(Gone\)/],
     });
     const { page } = cells;
     await cells.run("print('seen', 'before')");
@@ -81,5 +74,17 @@ describe.skipIf(!hasBrowser)("the frame", () => {
       .getByText(/There is no session|The session has ended/)
       .first()
       .waitFor();
+  });
+
+  test("code that is shown while the server is gone stays plain text", async () => {
+    const cells = await openConsole(on.stage, "plain", {
+      allow: [/python-highlight.*net::ERR_/, /net::ERR_.*python-highlight/],
+    });
+    await cells.page.route("**/python-highlight*", (route) => route.abort("connectionrefused"));
+    const refused = cells.page.waitForEvent("requestfailed");
+    await cells.run("print('not', 'coloured')");
+    await refused;
+    await cells.page.getByText("not coloured").waitFor();
+    await cells.cell(1).getByText("print('not', 'coloured')").waitFor();
   });
 });

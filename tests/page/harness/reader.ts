@@ -57,7 +57,8 @@ export class Reader {
   /** Another tab of the same profile may be watched as well. */
   watch(page: Page): void {
     page.on("console", (message) => this.#note(toComplaint(message)));
-    page.on("pageerror", (error) => this.#note(`error: ${error.stack ?? error.message}`));
+    // Errors of the browser itself have an empty stack.
+    page.on("pageerror", ({ name, message, stack }) => this.#note(`error: ${stack || `${name}: ${message}`}`));
     page.on("requestfailed", (request) => this.#note(toFailure(request)));
   }
 

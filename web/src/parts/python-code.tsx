@@ -21,7 +21,10 @@ interface PythonCodeProps {
 export function PythonCode({ code, wraps = false }: PythonCodeProps): VNode {
   useEffect(() => {
     if (highlighter.peek() !== undefined) return;
-    void import("./python-highlight.ts").then(({ highlightPython }) => void (highlighter.value = highlightPython));
+    import("./python-highlight.ts").then(
+      ({ highlightPython }) => void (highlighter.value = highlightPython),
+      () => undefined, // the server is gone: plain text, until the next code is shown
+    );
   }, []);
   const highlight = highlighter.value;
   const parts = useMemo(
