@@ -82,7 +82,7 @@ describe("a hostile server", () => {
     expect((await failureOf(open.session.info())).message).toContain("too large");
   });
 
-  test("that sends an event without an end is left", async () => {
+  test("that sends an event without an end is left", { tags: "stress" }, async () => {
     let poured: Promise<number> | undefined;
     await using open = await openSession((_, response) => {
       poured = pour(beginEvents(response), "data: ");

@@ -1,4 +1,4 @@
-// The core of sessions in the `wasm` environment: in a tier, and behind the seat belt. The rest is in sessions-wasm.test.ts.
+// The core of sessions in the `wasm` environment. Behind the seat belt it is a stress test. The rest is in sessions-wasm.test.ts.
 
 import { afterAll, beforeAll, describe, vi } from "vitest";
 import { openRuntime } from "../../src/index.ts";
@@ -16,7 +16,7 @@ await describeWhereAvailable("wasm", useWasm, () => {
     describeSessions("wasm", { open, capabilities: WASM_CAPABILITIES }, CORE);
   });
 
-  describe("behind the seat belt", () => {
+  describe("behind the seat belt", { tags: "stress" }, () => {
     beforeAll(() => vi.stubEnv("RLM_SANDBOX_TIER", "seat-belt"));
     afterAll(() => vi.stubEnv("RLM_SANDBOX_TIER", undefined));
     describeSessions("wasm", { open, capabilities: SEAT_BELT_CAPABILITIES }, CORE);

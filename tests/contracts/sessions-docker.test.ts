@@ -10,7 +10,7 @@ import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { PYTHON } from "../open.ts";
 import { useDocker } from "../docker/use-docker.ts";
 import { scripted, SHARED, useDataFolder } from "./contract.ts";
-import { describeSessions } from "./sessions/describe-sessions.ts";
+import { CORE, describeSessions, REST } from "./sessions/describe-sessions.ts";
 import { describeWhereAvailable } from "./sessions/availability.ts";
 import { describeProbes, KERNEL_CATEGORIES } from "./sessions/probes.ts";
 import { describeStateTransfer } from "./sessions/state.ts";
@@ -32,8 +32,9 @@ await describeWhereAvailable("docker", useDocker, () => {
     open: (options) => openRuntime({ environment: "wasm", ...toOptions(), ...options }),
     capabilities: WASM_CAPABILITIES,
   };
-  describeSessions("docker", docker);
+  describeSessions("docker", docker, CORE);
   describe("stress", { tags: "stress" }, () => {
+    describeSessions("docker", docker, REST);
     describeStateTransfer(["docker", docker], ["local", local]);
     describe.skipIf(noWasm !== undefined)(`and wasm${noWasm === undefined ? "" : ` (skipped: ${noWasm})`}`, () => {
       describeStateTransfer(["docker", docker], ["wasm", wasm]);

@@ -76,7 +76,7 @@ test("an ellipsis stands for anything in a line, or for any number of lines", ()
   expect(pattern.test("x\nid 7\nend (1)\n")).toBe(false);
 });
 
-test("commands of a console block share a shell, a project and a server", async () => {
+test("commands of a console block share a shell, a project and a server", { tags: "stress" }, async () => {
   const text = [
     "$ mkdir data; cd data",
     "$ rlm exec -c 'print(1)' \\",

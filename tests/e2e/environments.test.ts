@@ -34,7 +34,7 @@ describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})
     expect(stdout + stderr).toContain("does not have the capability 'checkpoint'");
   });
 
-  test("behind the seat belt exec, run and MCP say what that is", async () => {
+  test("behind the seat belt exec, run and MCP say what that is", { tags: "stress" }, async () => {
     installWasm();
     using folder = new Folder();
     const env = { RLM_SANDBOX_TIER: "seat-belt" };
@@ -111,7 +111,7 @@ const engine = await findDockerEngine();
 const DOCKER_HOST = "host" in engine ? engine.host : "";
 
 describe.skipIf("why" in engine)(`docker${"why" in engine ? ` (skipped: ${engine.why})` : ""}`, () => {
-  test("run --demo answers, where rlm.toml names the environment", async () => {
+  test("run --demo answers, where rlm.toml names the environment", { tags: "stress" }, async () => {
     using folder = new Folder({ "rlm.toml": '[rlm]\nenvironment = "docker"\n' });
     const { code, stdout } = await rlm(["run", "--demo"], { cwd: folder.path, env: { DOCKER_HOST } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });

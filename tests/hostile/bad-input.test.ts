@@ -102,15 +102,19 @@ describe("code", () => {
     await expectAnswer(session);
   });
 
-  test("signals ignored and exceptions swallowed: the worker is ended after its grace", async () => {
-    await using session = await runtime.openSession();
-    const code = `import signal, time
+  test(
+    "signals ignored and exceptions swallowed: the worker is ended after its grace",
+    { tags: "stress" },
+    async () => {
+      await using session = await runtime.openSession();
+      const code = `import signal, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 while True: time.sleep(1)`;
-    const result = await session.execute(code, { timeoutMs: 2_000 }).result;
-    expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
-    await expectAnswer(session);
-  });
+      const result = await session.execute(code, { timeoutMs: 2_000 }).result;
+      expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
+      await expectAnswer(session);
+    },
+  );
 
   test(
     "recursion without a limit ends with an error, not with a wait for its traceback",

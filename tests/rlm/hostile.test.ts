@@ -118,7 +118,7 @@ describe("the answer", () => {
     }
   });
 
-  test("that is cyclic or too large never breaks the run", async () => {
+  test("that is cyclic or too large never breaks the run", { tags: "stress" }, async () => {
     const { result, observations } = await run([code("x = []; x.append(x); FINAL(x)"), code("FINAL('z')")]);
     expect(result.status).toBe("final");
     expect(observations.length).toBeGreaterThan(0);
@@ -270,7 +270,7 @@ attempt('budget', extra=1)
     expect(result.data).toBe(10_000);
   });
 
-  test("sends prompts of 5 MB", async () => {
+  test("sends prompts of 5 MB", { tags: "stress" }, async () => {
     const script: ScriptFunction = (request) => {
       if (request.model === "sub") return `${request.messages.at(-1)?.content.length}`;
       return stepOf(request) > 0
@@ -304,7 +304,7 @@ test("nested JSON of many megabytes is described without being shown whole", asy
 });
 
 describe("recursion", () => {
-  test("of four levels completes, with one request at a time", async () => {
+  test("of four levels completes, with one request at a time", { tags: "stress" }, async () => {
     const script: ScriptFunction = (request) => {
       const level = Number(/level (\d)/.exec(questionOf(request))?.[1] ?? 0);
       if (level === 4) return code("FINAL('bottom')");

@@ -15,13 +15,13 @@ const MIB = 2 ** 20;
 
 /** What every environment must do, and what it says of itself. */
 export const CORE = [describeCapabilities, describeCore];
-const ALL = [...CORE, describeExecuting, describeStopping, describeVariables, describeState, describeIsolation];
+export const REST = [describeExecuting, describeStopping, describeVariables, describeState, describeIsolation];
 
 /** The name is the one that options and errors have. */
 export function describeSessions(
   name: string,
   contract: SessionsContract,
-  subjects: readonly ((suite: Suite) => void)[] = ALL,
+  subjects: readonly ((suite: Suite) => void)[] = [...CORE, ...REST],
 ): void {
   describe(`sessions in ${name}`, () => {
     let runtime: LocalRuntime | undefined;

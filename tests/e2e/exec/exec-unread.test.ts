@@ -66,7 +66,7 @@ describe.concurrent("output that is not read", () => {
     expect(program.text("stderr")).toMatch(ending);
   });
 
-  test("does not keep a time limit from the code", async () => {
+  test("does not keep a time limit from the code", { tags: "stress" }, async () => {
     const reader = "sh -c 'echo reader $$ >&2; exec sleep 60'";
     const program = shell(`(${COMMAND} exec --timeout 1 -c 'while True: print("x" * 1000)'; echo $? >&2) | ${reader}`);
     await using _ = program;

@@ -27,7 +27,7 @@ async function enter(terminal: Tmux, line: string, expected: RegExp): Promise<vo
 }
 
 describe("in tmux", () => {
-  test("values, timing, sources and numbers are shown", async () => {
+  test("values, timing, sources and numbers are shown", { tags: "stress" }, async () => {
     await using terminal = await open();
     await enter(terminal, "def twice(n): return 2 * n", /return 2 \* n\n>>>$/);
     await enter(
@@ -83,7 +83,7 @@ describe("in tmux", () => {
     await terminal.until(/\nsum 10\n>>>$/);
   });
 
-  test("a narrow terminal wraps what is typed and what is shown", async () => {
+  test("a narrow terminal wraps what is typed and what is shown", { tags: "stress" }, async () => {
     await using terminal = await open({ columns: 24, rows: 30 });
     await enter(
       terminal,

@@ -64,7 +64,7 @@ describe("on a terminal", () => {
     await enter(terminal, "x", />>> x\n7\n>>>$/);
   });
 
-  test("code that does not stop is killed with a message, and the console continues", async () => {
+  test("code that does not stop is killed with a message, and the console continues", { tags: "stress" }, async () => {
     await using terminal = await open();
     await enter(terminal, "x = 7", /x = 7\n>>>$/);
     await enter(

@@ -184,7 +184,7 @@ describe("when the server is not as expected", () => {
 });
 
 describe("a reader that takes nothing", () => {
-  test("of stdout does not hold up stderr, and gets everything in the end", async () => {
+  test("of stdout does not hold up stderr, and gets everything in the end", { tags: "stress" }, async () => {
     const id = await open();
     const code = "import sys; print('x' * 20_000_000); print('done', file=sys.stderr, flush=True); 1 / 0";
     await using running = start(["sessions", "exec", id, "-c", code], { env: server.env, unread: true });

@@ -44,21 +44,25 @@ describe("what Node needs in a sandbox", () => {
     expect(nodeFiles(node, `${system}7f02-7f03 r-xp 00000000 08:01 99 ${library}\n`)).toEqual(wanted);
   });
 
-  test.skipIf(!hasPyodide)("a session starts with a Node in a folder that only its owner can enter", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "rlm-node-"));
-    const node = join(folder, "bin", "node");
-    mkdirSync(join(folder, "bin"));
-    copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE);
-    const { execPath } = process;
-    process.execPath = node;
-    onTestFinished(() => {
-      process.execPath = execPath;
-      rmSync(folder, { recursive: true, force: true });
-    });
-    installWasm();
-    const runtime = await openTestRuntime({ environment: "wasm" });
-    onTestFinished(() => runtime.close());
-    const session = await runtime.openSession();
-    expect(await valueOf(session, "6 * 7")).toBe("42");
-  });
+  test.skipIf(!hasPyodide)(
+    "a session starts with a Node in a folder that only its owner can enter",
+    { tags: "stress" },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "rlm-node-"));
+      const node = join(folder, "bin", "node");
+      mkdirSync(join(folder, "bin"));
+      copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE);
+      const { execPath } = process;
+      process.execPath = node;
+      onTestFinished(() => {
+        process.execPath = execPath;
+        rmSync(folder, { recursive: true, force: true });
+      });
+      installWasm();
+      const runtime = await openTestRuntime({ environment: "wasm" });
+      onTestFinished(() => runtime.close());
+      const session = await runtime.openSession();
+      expect(await valueOf(session, "6 * 7")).toBe("42");
+    },
+  );
 });

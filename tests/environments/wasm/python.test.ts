@@ -42,7 +42,7 @@ function describePython(where: "in a tier" | "behind the seat belt"): void {
     expect(await valueOf(session, "await asyncio.sleep(0, 5)")).toBe("5");
   });
 
-  test("deep recursion in C is a RecursionError, and the state stays", async () => {
+  test("deep recursion in C is a RecursionError, and the state stays", { tags: "stress" }, async () => {
     await run("import json, pickle\nx, y, kept = [], [], 7\nfor i in range(1_000_000): x, y = [x], [y]");
     expect(await errorOf("json.loads('[' * 1_000_000)")).toMatch(/^RecursionError/);
     expect(await errorOf("x == y")).toMatch(/^RecursionError/);
@@ -99,7 +99,7 @@ function describePython(where: "in a tier" | "behind the seat belt"): void {
     expect(result).toMatchObject({ status: "interrupted", reason: "timeout", stderr: "" });
   });
 
-  test("a worker whose own code is broken is lost, and not taken for an exit", async () => {
+  test("a worker whose own code is broken is lost, and not taken for an exit", { tags: "stress" }, async () => {
     const result = await run("import sys; sys.modules['_rlm_worker.wasm.wasm_worker']._die('broken')");
     expect(result).toMatchObject({ status: "interrupted", reason: "worker-lost" });
     expect(await run("import posix; posix._exit(3)")).toMatchObject({ status: "exit", exitCode: 3 });

@@ -22,23 +22,27 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("keeps its variables, prints in order, awaits, and shows tracebacks of user code only", async () => {
-    await using session = await runtime.openSession();
-    expect(await valueOf(session, "x = 40\nx + 2")).toBe("42");
-    const code = "import sys\nfor i in range(3):\n  print(i); print(-i, file=sys.stderr)";
-    const { stdout, stderr } = await session.execute(code).result;
-    expect([stdout, stderr]).toEqual(["0\n1\n2\n", "0\n-1\n-2\n"]);
-    expect(
-      await valueOf(session, "import asyncio\nawait asyncio.gather(*[asyncio.sleep(0.01, i) for i in range(3)])"),
-    ).toBe("[0, 1, 2]");
-    const failed = await session.execute("def f(): return 1 / 0\nf()").result;
-    expect(failed.status === "error" && failed.error.traceback.match(/File "([^"]*)"/g)).toEqual([
-      'File "<cell 4>"',
-      'File "<cell 4>"',
-    ]);
-  });
+  test(
+    "keeps its variables, prints in order, awaits, and shows tracebacks of user code only",
+    { tags: "stress" },
+    async () => {
+      await using session = await runtime.openSession();
+      expect(await valueOf(session, "x = 40\nx + 2")).toBe("42");
+      const code = "import sys\nfor i in range(3):\n  print(i); print(-i, file=sys.stderr)";
+      const { stdout, stderr } = await session.execute(code).result;
+      expect([stdout, stderr]).toEqual(["0\n1\n2\n", "0\n-1\n-2\n"]);
+      expect(
+        await valueOf(session, "import asyncio\nawait asyncio.gather(*[asyncio.sleep(0.01, i) for i in range(3)])"),
+      ).toBe("[0, 1, 2]");
+      const failed = await session.execute("def f(): return 1 / 0\nf()").result;
+      expect(failed.status === "error" && failed.error.traceback.match(/File "([^"]*)"/g)).toEqual([
+        'File "<cell 4>"',
+        'File "<cell 4>"',
+      ]);
+    },
+  );
 
-  test("an interrupt ends time.sleep(), and the state stays", async () => {
+  test("an interrupt ends time.sleep(), and the state stays", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     await session.execute("x = 1").result;
     const execution = await begin(session, "import time; print('up', flush=True); time.sleep(1000)");
@@ -47,13 +51,17 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     expect(await valueOf(session, "x")).toBe("1");
   });
 
-  test("code that swallows every exception is killed after the time limit, and the session starts anew", async () => {
-    await using session = await runtime.openSession();
-    const code = "while True:\n  try:\n    while True: pass\n  except BaseException: pass";
-    const result = await session.execute(code, { timeoutMs: 500 }).result;
-    expect(result).toMatchObject({ status: "interrupted", reason: "timeout" });
-    expect(await valueOf(session, "1 + 1")).toBe("2");
-  });
+  test(
+    "code that swallows every exception is killed after the time limit, and the session starts anew",
+    { tags: "stress" },
+    async () => {
+      await using session = await runtime.openSession();
+      const code = "while True:\n  try:\n    while True: pass\n  except BaseException: pass";
+      const result = await session.execute(code, { timeoutMs: 500 }).result;
+      expect(result).toMatchObject({ status: "interrupted", reason: "timeout" });
+      expect(await valueOf(session, "1 + 1")).toBe("2");
+    },
+  );
 
   // The program itself takes up to 192 MiB, and Python gets 64 MiB at least.
   test.each([
@@ -71,7 +79,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     },
   );
 
-  test("a flood of output is bounded, and can be interrupted", async () => {
+  test("a flood of output is bounded, and can be interrupted", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const execution = session.execute("while True: print('x' * 1000)", { timeoutMs: 2000 });
     expect(await execution.result).toMatchObject({ status: "interrupted", reason: "timeout" });
@@ -102,7 +110,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     await expect(session.fork()).rejects.toMatchObject({ capability: "fork" });
   });
 
-  test("sessions draw different random numbers, though they start from one snapshot", async () => {
+  test("sessions draw different random numbers, though they start from one snapshot", { tags: "stress" }, async () => {
     const draw = "import random, uuid, tempfile; (random.random(), uuid.uuid4().hex, tempfile.mktemp())";
     await using first = await runtime.openSession();
     await using second = await runtime.openSession();
@@ -157,7 +165,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     },
   );
 
-  test("variables are listed while code runs, and inspected while none runs", async () => {
+  test("variables are listed while code runs, and inspected while none runs", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     await session.execute("x = [1, 2, 3]").result;
     expect(await session.inspect("x")).toMatchObject({ incomplete: null });

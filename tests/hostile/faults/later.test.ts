@@ -68,7 +68,7 @@ describe.skipIf(why !== undefined)(`a system call that fails later${why === unde
     expect(result).toMatchObject({ status: "interrupted", state: "lost" });
   });
 
-  test("where a worker cannot be killed, its sandbox ends", async () => {
+  test("where a worker cannot be killed, its sandbox ends", { tags: "stress" }, async () => {
     const init = stage.init;
     const stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
     const result = await withFault({ call: "kill", when: "3+", how: "error=EPERM" }, () => {

@@ -183,10 +183,14 @@ describe.concurrent("a session's own descriptors, misused, harm that session alo
     );
   });
 
-  test("a header without its payload holds up the execution until its time limit, no longer", async () => {
-    const code = `line({"type": "status", "id": "{{EID}}", "bytes": 1000000}); 1`;
-    await hold(toProbe("payload missing", code, { timeout: 1000, check: { max_ms: 4500 } }), prelude, stage);
-  });
+  test(
+    "a header without its payload holds up the execution until its time limit, no longer",
+    { tags: "stress" },
+    async () => {
+      const code = `line({"type": "status", "id": "{{EID}}", "bytes": 1000000}); 1`;
+      await hold(toProbe("payload missing", code, { timeout: 1000, check: { max_ms: 4500 } }), prelude, stage);
+    },
+  );
 
   test("stolen commands cost the session its state, not the caller's patience", async () => {
     await using session = await open();
@@ -212,27 +216,35 @@ import threading; threading.Thread(target=time.sleep, args=(2,), daemon=True).st
     expect(await valueOf(session, "1+1")).toBe("2");
   });
 
-  test("a worker that never takes its new output pipes is ended, and the next execution reports it", async () => {
-    await using session = await open();
-    await session.execute(
-      `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,
-    ).result;
-    const next = await session.execute("1", { timeoutMs: 500 }).result;
-    expect(next).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
-    expect(await valueOf(session, "1+1")).toBe("2");
-  });
+  test(
+    "a worker that never takes its new output pipes is ended, and the next execution reports it",
+    { tags: "stress" },
+    async () => {
+      await using session = await open();
+      await session.execute(
+        `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,
+      ).result;
+      const next = await session.execute("1", { timeoutMs: 500 }).result;
+      expect(next).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
+      expect(await valueOf(session, "1+1")).toBe("2");
+    },
+  );
 
-  test("a worker that never takes its new output pipes can be given up by interrupt()", async () => {
-    await using session = await open();
-    await session.execute(
-      `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,
-    ).result;
-    const next = session.execute("1", { timeoutMs: null });
-    session.interrupt();
-    expect(await next.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
-    expect(await session.execute("1").result).toMatchObject({ reason: "timeout", state: "lost" });
-    expect(await valueOf(session, "1+1")).toBe("2");
-  });
+  test(
+    "a worker that never takes its new output pipes can be given up by interrupt()",
+    { tags: "stress" },
+    async () => {
+      await using session = await open();
+      await session.execute(
+        `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,
+      ).result;
+      const next = session.execute("1", { timeoutMs: null });
+      session.interrupt();
+      expect(await next.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
+      expect(await session.execute("1").result).toMatchObject({ reason: "timeout", state: "lost" });
+      expect(await valueOf(session, "1+1")).toBe("2");
+    },
+  );
 });
 
 describe("the host's memory", () => {

@@ -144,8 +144,11 @@ while True:
     expect(await stage.runtime.shell("echo fine", { session }).result).toMatchObject({ stdout: "fine\n" });
   });
 
-  test("is ended, paused and resumed although its first thread has ended, which makes it look dead", async () => {
-    const code = `
+  test(
+    "is ended, paused and resumed although its first thread has ended, which makes it look dead",
+    { tags: "stress" },
+    async () => {
+      const code = `
 import ctypes, signal, threading, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 def run():
@@ -153,15 +156,16 @@ def run():
 threading.Thread(target=run).start()
 ctypes.CDLL(None).syscall(${EXIT}, 0)
 `;
-    const task = stage.runtime.shell(`exec python3 -c '${code}'`);
-    await printed(task, "x");
-    await task.pause();
-    const totalBytes = await comesToRest(task);
-    await task.resume();
-    while (task.output({ length: 0 }).totalBytes === totalBytes) await task.wait(5);
-    await task.cancel();
-    expect(task.info()).toMatchObject({ status: "cancelled", exitCode: 137 });
-  });
+      const task = stage.runtime.shell(`exec python3 -c '${code}'`);
+      await printed(task, "x");
+      await task.pause();
+      const totalBytes = await comesToRest(task);
+      await task.resume();
+      while (task.output({ length: 0 }).totalBytes === totalBytes) await task.wait(5);
+      await task.cancel();
+      expect(task.info()).toMatchObject({ status: "cancelled", exitCode: 137 });
+    },
+  );
 
   test("is paused although it forks all the time", { tags: "stress" }, async () => {
     const task = stage.runtime.shell("while true; do true | true & echo x; done");

@@ -51,19 +51,23 @@ test("files can be listed while the memory of many processes is counted", { tags
   expectInTime("many-mappings", await execution.result, limitMs, pauses.end());
 });
 
-test("an init that does not answer: the result comes all the same, and the next execution has a new sandbox", async (context) => {
-  skipInTierC(context, "it is found by its process namespace");
-  await using session = await runtime.openSession();
-  const mark = uniqueSleep();
-  const execution = session.execute(`open("kept", "w"); import os; os.system("sleep ${mark}")`, { timeoutMs: 500 });
-  expect(await comesTrue(() => processesWith(mark).length > 0)).toBe(true);
-  const init = initOf(processesWith(mark)[0] ?? 0);
-  process.kill(init, "SIGSTOP");
-  const result = await execution.result;
-  expect(result).toMatchObject({ reason: "timeout", state: "lost", epoch: 2 });
-  expect((await session.execute("import os; os.listdir()").result).value).toEqual({ "text/plain": "[]" });
-  expect(await comesTrue(() => processesWith(mark).length === 0)).toBe(true);
-});
+test(
+  "an init that does not answer: the result comes all the same, and the next execution has a new sandbox",
+  { tags: "stress" },
+  async (context) => {
+    skipInTierC(context, "it is found by its process namespace");
+    await using session = await runtime.openSession();
+    const mark = uniqueSleep();
+    const execution = session.execute(`open("kept", "w"); import os; os.system("sleep ${mark}")`, { timeoutMs: 500 });
+    expect(await comesTrue(() => processesWith(mark).length > 0)).toBe(true);
+    const init = initOf(processesWith(mark)[0] ?? 0);
+    process.kill(init, "SIGSTOP");
+    const result = await execution.result;
+    expect(result).toMatchObject({ reason: "timeout", state: "lost", epoch: 2 });
+    expect((await session.execute("import os; os.listdir()").result).value).toEqual({ "text/plain": "[]" });
+    expect(await comesTrue(() => processesWith(mark).length === 0)).toBe(true);
+  },
+);
 
 async function endInTime(names: readonly string[]): Promise<void> {
   const limitMs = 1000;

@@ -32,76 +32,80 @@ control = socket.socket(fileno=os.dup(fd))
 `;
 
 // Some wait for a limit, so several run concurrently.
-describe.concurrent("whatever code does to its own worker, a copy is made or refused, and the runtime goes on", () => {
-  test.each([
-    [
-      "takes what comes through the control socket",
-      `${control}\nimport threading\nthreading.Thread(target=lambda: control.recvmsg(4096, 4096), daemon=True).start()`,
-    ],
-    [
-      "floods the control socket",
-      `${control}\ncontrol.setblocking(False)\ntry:\n  while True: control.send(b"h" * 900)\nexcept BlockingIOError: pass`,
-    ],
-    ["closes the control socket", `${control}\nos.close(fd); control.close()`],
-    ["reports on the control socket that it is ready", `${control}\ncontrol.send(b"h")`],
-    [
-      "takes what comes through the control socket and reports itself as ready",
-      `${control}\nimport threading\ndef liar():
+describe.concurrent(
+  "whatever code does to its own worker, a copy is made or refused, and the runtime goes on",
+  { tags: "stress" },
+  () => {
+    test.each([
+      [
+        "takes what comes through the control socket",
+        `${control}\nimport threading\nthreading.Thread(target=lambda: control.recvmsg(4096, 4096), daemon=True).start()`,
+      ],
+      [
+        "floods the control socket",
+        `${control}\ncontrol.setblocking(False)\ntry:\n  while True: control.send(b"h" * 900)\nexcept BlockingIOError: pass`,
+      ],
+      ["closes the control socket", `${control}\nos.close(fd); control.close()`],
+      ["reports on the control socket that it is ready", `${control}\ncontrol.send(b"h")`],
+      [
+        "takes what comes through the control socket and reports itself as ready",
+        `${control}\nimport threading\ndef liar():
   _, fds, _, _ = socket.recv_fds(control, 4096, 8)
   socket.socket(fileno=fds[0]).send(b"h")
   for fd in fds[1:]:
     try: os.write(fd, b'{"type":"ready","id":null,"protocol":1,"python":"3.11.2"}\\n')
     except OSError: pass
 threading.Thread(target=liar, daemon=True).start()`,
-    ],
-    [
-      "has its own child report that it is ready",
-      `${control}\nimport threading\ndef liar():
+      ],
+      [
+        "has its own child report that it is ready",
+        `${control}\nimport threading\ndef liar():
   _, fds, _, _ = socket.recv_fds(control, 4096, 8)
   if os.fork() == 0:
     socket.socket(fileno=fds[0]).send(b"h")
     os._exit(0)
 threading.Thread(target=liar, daemon=True).start()`,
-    ],
-    ["replaces os.fork", "import os; os.fork = lambda: 0"],
-    ["replaces os.fork by one that fails", "import os\ndef no(): raise OSError('no')\nos.fork = no"],
-    [
-      "forks in a hook of the fork",
-      "import os; os.register_at_fork(before=lambda: None, after_in_child=lambda: os._exit(0))",
-    ],
-    ["dies in a hook of the fork", "import os; os.register_at_fork(before=lambda: os._exit(0))"],
-    ["breaks json", "import json; json.loads = lambda *a: {}"],
-    [
-      "breaks the modules of the worker",
-      "import sys\nfor name in list(sys.modules):\n  if name.startswith('_rlm_worker'): vars(sys.modules[name]).clear()",
-    ],
-    [
-      "uses up its processes",
-      "import os, time\ntry:\n  while True:\n    if os.fork() == 0: time.sleep(1000)\nexcept OSError: pass",
-    ],
-    [
-      "uses up its descriptors",
-      "import os\nkept = []\ntry:\n  while True: kept.append(os.dup(0))\nexcept OSError: pass",
-    ],
-    [
-      "fills the disk",
-      "try:\n  open('x', 'wb').write(bytes(900 * 2**20)); open('y', 'wb').write(bytes(900 * 2**20))\nexcept OSError: pass",
-    ],
-  ])("%s", async (_, attack) => {
-    const session = await runtime.openSession({ limits: { processes: 24, openFiles: 128, diskBytes: 2 ** 30 } });
-    await session.execute(attack).result;
-    const [fork] = await Promise.allSettled([session.fork()]);
-    if (fork.status === "rejected") expect(fork.reason).toHaveProperty("code");
-    else await fork.value.close();
-    await session.close();
-    expect(await valueOf(bystander, "safe")).toBe("'yes'");
-    await using after = await runtime.openSession();
-    await using copy = await after.fork();
-    expect(await valueOf(copy, "1 + 1")).toBe("2");
-  });
-});
+      ],
+      ["replaces os.fork", "import os; os.fork = lambda: 0"],
+      ["replaces os.fork by one that fails", "import os\ndef no(): raise OSError('no')\nos.fork = no"],
+      [
+        "forks in a hook of the fork",
+        "import os; os.register_at_fork(before=lambda: None, after_in_child=lambda: os._exit(0))",
+      ],
+      ["dies in a hook of the fork", "import os; os.register_at_fork(before=lambda: os._exit(0))"],
+      ["breaks json", "import json; json.loads = lambda *a: {}"],
+      [
+        "breaks the modules of the worker",
+        "import sys\nfor name in list(sys.modules):\n  if name.startswith('_rlm_worker'): vars(sys.modules[name]).clear()",
+      ],
+      [
+        "uses up its processes",
+        "import os, time\ntry:\n  while True:\n    if os.fork() == 0: time.sleep(1000)\nexcept OSError: pass",
+      ],
+      [
+        "uses up its descriptors",
+        "import os\nkept = []\ntry:\n  while True: kept.append(os.dup(0))\nexcept OSError: pass",
+      ],
+      [
+        "fills the disk",
+        "try:\n  open('x', 'wb').write(bytes(900 * 2**20)); open('y', 'wb').write(bytes(900 * 2**20))\nexcept OSError: pass",
+      ],
+    ])("%s", async (_, attack) => {
+      const session = await runtime.openSession({ limits: { processes: 24, openFiles: 128, diskBytes: 2 ** 30 } });
+      await session.execute(attack).result;
+      const [fork] = await Promise.allSettled([session.fork()]);
+      if (fork.status === "rejected") expect(fork.reason).toHaveProperty("code");
+      else await fork.value.close();
+      await session.close();
+      expect(await valueOf(bystander, "safe")).toBe("'yes'");
+      await using after = await runtime.openSession();
+      await using copy = await after.fork();
+      expect(await valueOf(copy, "1 + 1")).toBe("2");
+    });
+  },
+);
 
-test.concurrent("a copy that never stands is given up", async () => {
+test.concurrent("a copy that never stands is given up", { tags: "stress" }, async () => {
   const session = await runtime.openSession();
   await session.execute("import os, time; os.register_at_fork(after_in_child=lambda: time.sleep(1000)); x = 1").result;
   await expect(session.checkpoint()).rejects.toThrow(/did not stand within 5 s/);

@@ -113,12 +113,16 @@ c = C()`);
   });
 });
 
-test("a session that answers no queries costs its callers their time limit, and the host nothing", async () => {
-  await using session = await open("os.dup2(os.pipe()[0], ASIDE)");
-  const asked = await Promise.allSettled(Array.from({ length: 100 }, () => session.variables()));
-  for (const { status } of asked) expect(status).toBe("rejected");
-  // The worker is known not to answer by now, so no further request is sent.
-  await expect(session.variables()).rejects.toThrow("the running code holds the interpreter");
-  expect(await session.info()).toMatchObject({ variableCount: null });
-  await expectUnharmed(session);
-});
+test(
+  "a session that answers no queries costs its callers their time limit, and the host nothing",
+  { tags: "stress" },
+  async () => {
+    await using session = await open("os.dup2(os.pipe()[0], ASIDE)");
+    const asked = await Promise.allSettled(Array.from({ length: 100 }, () => session.variables()));
+    for (const { status } of asked) expect(status).toBe("rejected");
+    // The worker is known not to answer by now, so no further request is sent.
+    await expect(session.variables()).rejects.toThrow("the running code holds the interpreter");
+    expect(await session.info()).toMatchObject({ variableCount: null });
+    await expectUnharmed(session);
+  },
+);

@@ -13,19 +13,23 @@ afterAll(() => runtime.close());
 
 const UNMARK = "import resource; resource.setrlimit(10, (77, resource.RLIM_INFINITY))";
 
-test.concurrent("a worker that changes its mark is ended all the same while copies of it live", async () => {
-  const session = await runtime.openSession();
-  await session.execute("x = 1").result;
-  await session.checkpoint();
-  const deaf = `${UNMARK}\nimport signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass`;
-  expect(await session.execute(deaf, { timeoutMs: 100 }).result).toMatchObject({
-    status: "interrupted",
-    reason: "timeout",
-    state: "restored",
-  });
-  expect(await valueOf(session, "x")).toBe("1");
-  await session.close();
-});
+test.concurrent(
+  "a worker that changes its mark is ended all the same while copies of it live",
+  { tags: "stress" },
+  async () => {
+    const session = await runtime.openSession();
+    await session.execute("x = 1").result;
+    await session.checkpoint();
+    const deaf = `${UNMARK}\nimport signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass`;
+    expect(await session.execute(deaf, { timeoutMs: 100 }).result).toMatchObject({
+      status: "interrupted",
+      reason: "timeout",
+      state: "restored",
+    });
+    expect(await valueOf(session, "x")).toBe("1");
+    await session.close();
+  },
+);
 
 test.concurrent("memory behind another mark is found, and its processes end before any worker does", async () => {
   const session = await runtime.openSession({ limits: { memoryBytes: 256 * 2 ** 20 } });
@@ -70,7 +74,7 @@ def sleep_in_the_second():
 os.register_at_fork(after_in_child=sleep_in_the_second)
 `;
 
-test.concurrent("a checkpoint that never wakes is given up; the session goes on", async () => {
+test.concurrent("a checkpoint that never wakes is given up; the session goes on", { tags: "stress" }, async () => {
   const session = await runtime.openSession();
   const fork = await session.fork(); // so that closing the session does not end all
   await session.execute(SLEEPER).result;
@@ -81,7 +85,7 @@ test.concurrent("a checkpoint that never wakes is given up; the session goes on"
   await fork.close();
 });
 
-test.concurrent("a copy that says it is ready and never stands can be closed", async () => {
+test.concurrent("a copy that says it is ready and never stands can be closed", { tags: "stress" }, async () => {
   const session = await runtime.openSession();
   await session.execute(`
 import os, resource, sys

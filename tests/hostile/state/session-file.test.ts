@@ -197,7 +197,7 @@ describe("a forged state with a right digest acts in its sandbox, and nowhere el
     await expectHarmless(1);
   });
 
-  test("an endless loop that ignores interrupts is killed", async () => {
+  test("an endless loop that ignores interrupts is killed", { tags: "stress" }, async () => {
     const code = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [2])\\u000awhile True: pass";
     const forged = forgePickle(`cbuiltins\nexec\n(V${code}\ntR.`);
     await expect(stage.runtime.loadSession(forged, { timeoutMs: 300 })).rejects.toThrow("it took longer than 300 ms");

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("runs", () => {
       .waitFor();
   });
 
-  test("files that are dropped on the question are its material", async () => {
+  test("files that are dropped on the question are its material", { tags: "stress" }, async () => {
     const { page } = await on.stage.open("#/runs");
     const dataTransfer = await page.evaluateHandle<object>(`(() => {
       const data = new DataTransfer();
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await page.getByRole("row", { name: /\+\d+/ }).first().waitFor();
   });
 
-  test("a permalink opens the same step in another tab", async () => {
+  test("a permalink opens the same step in another tab", { tags: "stress" }, async () => {
     const { page } = await on.stage.open(`#/runs/${DETAILED}/n1/1`);
     const heading = page.getByRole("region", { name: "Transcript" }).getByRole("heading", { name: "step 1" });
     await heading.waitFor();
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await page.getByRole("region", { name: "Transcript" }).getByText("could not be parsed").first().waitFor();
   });
 
-  test("two runs are compared side by side, and where they part is marked", async () => {
+  test("two runs are compared side by side, and where they part is marked", { tags: "stress" }, async () => {
     const { page } = await on.stage.open("#/runs");
     const boxes = page.getByRole("checkbox", { name: /Which ships carried lanterns/ });
     await boxes.first().check();

@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await expect.poll(() => one.cell(2).innerText(), SOON).toContain("SEEN BY BOTH");
   });
 
-  test("a reader who jumps to the beginning stays there", async () => {
+  test("a reader who jumps to the beginning stays there", { tags: "stress" }, async () => {
     const cells = await openConsole(on.stage, "long");
     for (let number = 1; number <= 12; number += 1) {
       await cells.run(`for n in range(${number}, 40): print(n)`);
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await cells.cell(2).getByRole("img").waitFor();
   });
 
-  test("a traceback folds", async () => {
+  test("a traceback folds", { tags: "stress" }, async () => {
     const { run, cell } = await openConsole(on.stage, "folding");
     await run("def deep(n):\n    return deep(n - 1) if n else [][3]\n\ndeep(5)");
     const title = cell(1).getByRole("button", { name: /IndexError/ });
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await page.getByText("False", { exact: true }).waitFor();
   });
 
-  test("files are uploaded, listed and downloaded", async () => {
+  test("files are uploaded, listed and downloaded", { tags: "stress" }, async () => {
     const { run, page } = await openConsole(on.stage, "files");
     await page.getByRole("tab", { name: /Files/ }).click();
     const chooser = page.waitForEvent("filechooser");

@@ -127,7 +127,7 @@ describe("a command", () => {
     await start("true", { waitMs: 20_000 });
   });
 
-  test("that never reads its input does not block the writer", async () => {
+  test("that never reads its input does not block the writer", { tags: "stress" }, async () => {
     const path = await start("sleep 1000", { stdin: "open" });
     const text = "x".repeat(1024 * 1024);
     expect((await ask("POST", `${path}/stdin`, { json: { text } })).status).toBe(202);

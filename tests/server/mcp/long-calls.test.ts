@@ -140,7 +140,7 @@ test("reading past the end of the output, or of an ended task, says that there i
   expect(await mcp.text("shell_status", { task_id: "t1", offset: 999_999_999 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
 });
 
-test("a temporary session that became a task ends with it", async () => {
+test("a temporary session that became a task ends with it", { tags: "stress" }, async () => {
   await using mcp = await connect({ timings: WAITS });
   expect(await mcp.text("python", { code: "import time\nprint('a')\ntime.sleep(2)\n7" })).toMatch(
     /^Still running: task t1/,

@@ -53,7 +53,7 @@ const CALLS: Calls = [
   ["list_stdlib_functions", {}, {}],
 ];
 
-test("every result has the declared fields and no others, next to the text", async () => {
+test("every result has the declared fields and no others, next to the text", { tags: "stress" }, async () => {
   await using mcp = await connect({ isStructured: true, toRLM });
   await using hurried = await connect({ isStructured: true, beside: mcp, timings: { shellMs: 1 } });
   const { tools } = await mcp.client.listTools();

@@ -81,7 +81,7 @@ describe("a watcher", () => {
     expect(await client.closed).toEqual([4404, "the session has ended"]);
   });
 
-  test("keeps its session from expiring, until it has vanished", async () => {
+  test("keeps its session from expiring, until it has vanished", { tags: "stress" }, async () => {
     await using own = await openServer(runtime, { heartbeatMs: 1500 });
     const watched = await runtime.openSession({ idleTimeoutMs: 200 });
     const hold = watched.hold();

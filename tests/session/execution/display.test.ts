@@ -89,7 +89,7 @@ describe("display()", () => {
     expect(result).toMatchObject({ displays: [{ "text/plain": "1999" }], truncated: null });
   });
 
-  test("without end is limited, and what was left out is counted", async () => {
+  test("without end is limited, and what was left out is counted", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const { displays, truncated } = await run(session, "for i in range(1003): display('x')");
     const size = "text/plain'x'".length;
@@ -125,7 +125,7 @@ describe("display()", () => {
     for (const each of [fork, session]) expect((await run(each, "display(x)")).displays).toEqual(expected);
   });
 
-  test("of an object that never ends is stopped like any other code", async () => {
+  test("of an object that never ends is stopped like any other code", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const code = "x = 1\nclass Slow:\n    def _repr_html_(self):\n        while True: pass\nSlow()";
     const result = await session.execute(code, { timeoutMs: 2_000 }).result;
@@ -193,34 +193,42 @@ describe("figures of matplotlib", () => {
     expect(stderr).toContain("showing a Figure failed");
   });
 
-  test("are SVG, PDF or high-resolution PNG on request, once or until the reset of the session", async (context) => {
-    requires(context, "matplotlib");
-    await using session = await runtime.openSession();
-    const svg = await run(session, `${PLOT}display(fig, include=['image/svg+xml'])`);
-    expect(typesOf(svg.displays[0])).toEqual(["image/svg+xml", "text/plain"]);
-    expect(svg.displays[0]?.["image/svg+xml"]).toContain("<svg");
-    const [plain] = sizeOf((await run(session, `${PLOT}fig`)).value?.["image/png"]);
-    const formats = "from rlm_display import set_figure_formats\nset_figure_formats";
-    const both = await run(session, `${formats}('retina', 'svg')\n${PLOT}fig`);
-    expect(typesOf(both.value)).toEqual(["image/png", "image/svg+xml", "text/plain"]);
-    const [sharp] = sizeOf(both.value?.["image/png"]);
-    expect(Math.abs(sharp - 2 * plain)).toBeLessThan(5);
-    await session.reset();
-    expect(typesOf((await run(session, `${PLOT}fig`)).value)).toEqual(["image/png", "text/plain"]);
-    expect(await session.execute(`${formats}('bmp')`).result).toMatchObject({ error: { name: "ValueError" } });
-  });
+  test(
+    "are SVG, PDF or high-resolution PNG on request, once or until the reset of the session",
+    { tags: "stress" },
+    async (context) => {
+      requires(context, "matplotlib");
+      await using session = await runtime.openSession();
+      const svg = await run(session, `${PLOT}display(fig, include=['image/svg+xml'])`);
+      expect(typesOf(svg.displays[0])).toEqual(["image/svg+xml", "text/plain"]);
+      expect(svg.displays[0]?.["image/svg+xml"]).toContain("<svg");
+      const [plain] = sizeOf((await run(session, `${PLOT}fig`)).value?.["image/png"]);
+      const formats = "from rlm_display import set_figure_formats\nset_figure_formats";
+      const both = await run(session, `${formats}('retina', 'svg')\n${PLOT}fig`);
+      expect(typesOf(both.value)).toEqual(["image/png", "image/svg+xml", "text/plain"]);
+      const [sharp] = sizeOf(both.value?.["image/png"]);
+      expect(Math.abs(sharp - 2 * plain)).toBeLessThan(5);
+      await session.reset();
+      expect(typesOf((await run(session, `${PLOT}fig`)).value)).toEqual(["image/png", "text/plain"]);
+      expect(await session.execute(`${formats}('bmp')`).result).toMatchObject({ error: { name: "ValueError" } });
+    },
+  );
 
-  test("appear under another backend, too, and child processes have the usual one", async (context) => {
-    requires(context, "matplotlib");
-    await using session = await runtime.openSession();
-    const agg = await run(session, `import matplotlib\nmatplotlib.use('Agg')\n${PLOT}plt.show()`);
-    expect(agg).toMatchObject({ stderr: "", displays: [{ "image/png": expect.any(String) }] });
-    const child = "import subprocess, sys\ncode = 'import matplotlib.pyplot as p; print(p.get_backend())'\n";
-    const { stdout } = await run(session, `${child}p = subprocess.run([sys.executable, '-c', code])`);
-    expect(stdout.trim().toLowerCase()).toBe("agg");
-  });
+  test(
+    "appear under another backend, too, and child processes have the usual one",
+    { tags: "stress" },
+    async (context) => {
+      requires(context, "matplotlib");
+      await using session = await runtime.openSession();
+      const agg = await run(session, `import matplotlib\nmatplotlib.use('Agg')\n${PLOT}plt.show()`);
+      expect(agg).toMatchObject({ stderr: "", displays: [{ "image/png": expect.any(String) }] });
+      const child = "import subprocess, sys\ncode = 'import matplotlib.pyplot as p; print(p.get_backend())'\n";
+      const { stdout } = await run(session, `${child}p = subprocess.run([sys.executable, '-c', code])`);
+      expect(stdout.trim().toLowerCase()).toBe("agg");
+    },
+  );
 
-  test("leave the session's files alone", async (context) => {
+  test("leave the session's files alone", { tags: "stress" }, async (context) => {
     requires(context, "matplotlib");
     await using session = await runtime.openSession();
     expect((await run(session, `${PLOT}plt.show()\nimport os\nos.listdir()`)).value).toEqual({
@@ -228,7 +236,7 @@ describe("figures of matplotlib", () => {
     });
   });
 
-  test("appear when pyplot was preloaded, which leaves nothing on the host", async (context) => {
+  test("appear when pyplot was preloaded, which leaves nothing on the host", { tags: "stress" }, async (context) => {
     requires(context, "matplotlib");
     const leftovers = (): string[] => readdirSync(tmpdir()).filter((name) => name.includes("matplotlib"));
     const before = leftovers();
@@ -303,18 +311,22 @@ describe("other libraries", () => {
     });
   });
 
-  test("Pillow images are PNG, with unsupported modes converted and large images scaled down", async (context) => {
-    requires(context, "PIL");
-    await using session = await runtime.openSession();
-    const png = async (code: string) =>
-      sizeOf((await run(session, `from PIL import Image\n${code}`)).value?.["image/png"]);
-    expect(await png("Image.new('RGB', (20, 10), 'red')")).toEqual([20, 10]);
-    expect(await png("Image.new('CMYK', (20, 10))")).toEqual([20, 10]);
-    const [width, height] = await png("Image.new('L', (10000, 5000))");
-    expect([width * height <= 16 << 20, width / height]).toEqual([true, expect.closeTo(2, 2)]);
-    const noise = "import os\nImage.frombytes('RGB', (2000, 2000), os.urandom(12000000))";
-    expect(await png(noise)).toEqual([1000, 1000]);
-  });
+  test(
+    "Pillow images are PNG, with unsupported modes converted and large images scaled down",
+    { tags: "stress" },
+    async (context) => {
+      requires(context, "PIL");
+      await using session = await runtime.openSession();
+      const png = async (code: string) =>
+        sizeOf((await run(session, `from PIL import Image\n${code}`)).value?.["image/png"]);
+      expect(await png("Image.new('RGB', (20, 10), 'red')")).toEqual([20, 10]);
+      expect(await png("Image.new('CMYK', (20, 10))")).toEqual([20, 10]);
+      const [width, height] = await png("Image.new('L', (10000, 5000))");
+      expect([width * height <= 16 << 20, width / height]).toEqual([true, expect.closeTo(2, 2)]);
+      const noise = "import os\nImage.frombytes('RGB', (2000, 2000), os.urandom(12000000))";
+      expect(await png(noise)).toEqual([1000, 1000]);
+    },
+  );
 
   test("sympy is LaTeX", async (context) => {
     requires(context, "sympy");
@@ -334,7 +346,7 @@ describe("other libraries", () => {
     expect([displays[0]?.["text/html"], value?.["text/markdown"]]).toEqual(["<b>", "# m"]);
   });
 
-  test("IPython's display() is replaced by ours", async (context) => {
+  test("IPython's display() is replaced by ours", { tags: "stress" }, async (context) => {
     requires(context, "IPython", "matplotlib");
     await using session = await runtime.openSession();
     const code =

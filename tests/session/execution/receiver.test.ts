@@ -66,7 +66,7 @@ print(input())`;
   expect(bytesWhenWaiting).toBeLessThan(4 * MIB);
 });
 
-test("code that waits for its receiver is interrupted at once, and keeps its state", async () => {
+test("code that waits for its receiver is interrupted at once, and keeps its state", { tags: "stress" }, async () => {
   await using session = await runtime.openSession();
   const receiver: OutputReceiver = {
     onOutput: (stream) => {
@@ -82,18 +82,22 @@ test("code that waits for its receiver is interrupted at once, and keeps its sta
   expect(next).toMatchObject({ stdout: "next\n", value: { "text/plain": "True" } });
 });
 
-test("code that prints on after an interrupt is ended after its grace, although nobody takes its output", async () => {
-  await using session = await runtime.openSession();
-  let bytes = 0;
-  const receiver: OutputReceiver = {
-    onOutput: (_, chunk) => {
-      bytes += chunk.length;
-      return new Promise(() => {});
-    },
-    onDisplay: () => undefined,
-  };
-  const code = `while True:\n    try:\n        while True: print("x" * 1000)\n    except KeyboardInterrupt: pass`;
-  const result = await session.execute(code, { receiver, timeoutMs: 2_000 }).result;
-  expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
-  expect(bytes).toBeLessThan(20 * MIB);
-});
+test(
+  "code that prints on after an interrupt is ended after its grace, although nobody takes its output",
+  { tags: "stress" },
+  async () => {
+    await using session = await runtime.openSession();
+    let bytes = 0;
+    const receiver: OutputReceiver = {
+      onOutput: (_, chunk) => {
+        bytes += chunk.length;
+        return new Promise(() => {});
+      },
+      onDisplay: () => undefined,
+    };
+    const code = `while True:\n    try:\n        while True: print("x" * 1000)\n    except KeyboardInterrupt: pass`;
+    const result = await session.execute(code, { receiver, timeoutMs: 2_000 }).result;
+    expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
+    expect(bytes).toBeLessThan(20 * MIB);
+  },
+);

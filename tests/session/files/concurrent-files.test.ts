@@ -26,7 +26,7 @@ describe("during an execution", () => {
     expect(await running.result).toMatchObject({ status: "interrupted", state: "kept" });
   });
 
-  test("many concurrent operations all end", async () => {
+  test("many concurrent operations all end", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const numbers = Array.from({ length: 100 }, (_, index) => index);
     await Promise.all(numbers.map((number) => session.files.write(`f${number}`, String(number))));

@@ -56,19 +56,23 @@ describe.concurrent("while code runs", () => {
     else expect(code).toContain("threading");
   });
 
-  test("code that holds the interpreter in C is not disturbed, and the query times out", async () => {
-    await using session = await open("import ctypes\nx = 1");
-    // One call that prints and waits without releasing the GIL.
-    const held = "ctypes.PyDLL(None).system(b'echo begun; while [ ! -e go ]; do sleep 0.05; done')";
-    const execution = session.execute(held, { timeoutMs: null });
-    for await (const event of execution) if (event.type === "output-delta") break;
-    const unknown = { variableCount: null, variables: [] };
-    expect(await session.info()).toMatchObject({ state: "running", memoryBytes: expect.any(Number), ...unknown });
-    await expect(session.inspect("x", { timeoutMs: 1 })).rejects.toThrow(InspectionError);
-    await session.files.write("go", "");
-    expect(await execution.result).toMatchObject({ status: "ok", state: "kept" });
-    expect((await session.inspect("x"))?.repr?.text).toBe("1");
-  });
+  test(
+    "code that holds the interpreter in C is not disturbed, and the query times out",
+    { tags: "stress" },
+    async () => {
+      await using session = await open("import ctypes\nx = 1");
+      // One call that prints and waits without releasing the GIL.
+      const held = "ctypes.PyDLL(None).system(b'echo begun; while [ ! -e go ]; do sleep 0.05; done')";
+      const execution = session.execute(held, { timeoutMs: null });
+      for await (const event of execution) if (event.type === "output-delta") break;
+      const unknown = { variableCount: null, variables: [] };
+      expect(await session.info()).toMatchObject({ state: "running", memoryBytes: expect.any(Number), ...unknown });
+      await expect(session.inspect("x", { timeoutMs: 1 })).rejects.toThrow(InspectionError);
+      await session.files.write("go", "");
+      expect(await execution.result).toMatchObject({ status: "ok", state: "kept" });
+      expect((await session.inspect("x"))?.repr?.text).toBe("1");
+    },
+  );
 
   test("an interrupt ends processes of the execution, not an inspection", async () => {
     await using session = await open(
@@ -86,7 +90,7 @@ describe.concurrent("with forks and checkpoints", () => {
   const slow =
     "import time\nclass Slow:\n    def __repr__(self): time.sleep(0.4); return state\nslow, state = Slow(), 'before'";
 
-  test("an open inspection does not prevent a fork, and is answered by the original", async () => {
+  test("an open inspection does not prevent a fork, and is answered by the original", { tags: "stress" }, async () => {
     await using session = await open(slow);
     const inspections = Array.from({ length: 6 }, () => session.inspect("slow", { timeoutMs: 20_000 }));
     await session.variables(); // sent after the first ones, so those are open
@@ -99,7 +103,7 @@ describe.concurrent("with forks and checkpoints", () => {
     expect((await fork.info()).memoryBytes).toBeGreaterThan(0);
   });
 
-  test("an inspection during a rewind is answered from the state after it", async () => {
+  test("an inspection during a rewind is answered from the state after it", { tags: "stress" }, async () => {
     await using session = await open(slow);
     const checkpoint = await session.checkpoint();
     (await session.execute("state = 'after'").result).unwrap();

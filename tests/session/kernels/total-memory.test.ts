@@ -54,7 +54,7 @@ test("files count, because they are in memory", async () => {
   expect((await session.usage())?.diskBytes).toBeGreaterThanOrEqual(50 * MIB);
 });
 
-test("checkpoints are dropped before a worker is killed", async () => {
+test("checkpoints are dropped before a worker is killed", { tags: "stress" }, async () => {
   await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 400 * MIB } });
   const session = await runtime.openSession();
   let atLoss = 0;

@@ -321,7 +321,7 @@ root = np.sqrt`);
       ).toBe("True");
     });
 
-    test.skipIf(!hasPackage("pandas"))("pandas frames keep their types and indexes", async () => {
+    test.skipIf(!hasPackage("pandas"))("pandas frames keep their types and indexes", { tags: "stress" }, async () => {
       const code = `
 import pandas as pd, numpy as np, datetime, decimal, pathlib
 frame = pd.DataFrame({

@@ -249,7 +249,7 @@ describe("a session", () => {
   test.each([
     ["never ends", "", "KeyboardInterrupt"],
     ["never ends and hears no interrupt", "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])", "WorkerLost"],
-  ])("starts without a library that %s, after some seconds", async (_, line, name) => {
+  ])("starts without a library that %s, after some seconds", { tags: "stress" }, async (_, line, name) => {
     writeFileSync(file, `ok = 1\nimport signal, time\n${line}\nwhile True: time.sleep(1)\n`);
     await using session = await runtime.openSession();
     expect(session.stdlib).toMatchObject({ loaded: false, error: { name } });

@@ -106,7 +106,7 @@ describe("two runs", () => {
     expect(foldSame(rows, new Set(["n0/step-1"]))).toHaveLength(rows.length);
   });
 
-  test("of two thousand nodes are compared at once", () => {
+  test("of two thousand nodes are compared at once", { tags: "stress" }, () => {
     const left = makeRun({ nodes: 2_000 }).outline;
     const rows = alignRuns(rootOf(left.nodes, left.spans), rootOf(left.nodes, left.spans));
     expect(rows.length).toBeGreaterThan(20_000);

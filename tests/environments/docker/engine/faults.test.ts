@@ -252,7 +252,7 @@ describe("a container that cannot be removed", () => {
     expect(requests.filter((request) => request.startsWith("DELETE"))).toHaveLength(4);
   });
 
-  test("does not hide why a session cannot be opened", async () => {
+  test("does not hide why a session cannot be opened", { tags: "stress" }, async () => {
     const { host, until } = await openFakeEngine(answer);
     stopTime();
     const runtime = await open(host);

@@ -79,7 +79,7 @@ describe("shrink() of a PNG", () => {
     expect(Buffer.from(solid(newWidth, newHeight, [10, 200, 30]).rgb).equals(small.rgb)).toBe(true);
   });
 
-  test("scales a small but long image down further until it fits", async () => {
+  test("scales a small but long image down further until it fits", { tags: "stress" }, async () => {
     const long = joinChunks(
       ...split(await toPng(solid(10, 10, [1, 2, 3])), makeChunk("tEXt", Buffer.alloc(2 * MIB, "a comment "))),
     );
@@ -105,7 +105,7 @@ describe("shrink() of a PNG", () => {
     );
   });
 
-  test("shrinks a figure of matplotlib", async ({ skip }) => {
+  test("shrinks a figure of matplotlib", { tags: "stress" }, async ({ skip }) => {
     const code = `
 import matplotlib; matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -124,6 +124,7 @@ figure.savefig(sys.stdout.buffer, format="png", dpi=300)`;
 
   test.for(["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])(
     "shrinks an image of Pillow in mode %s",
+    { tags: "stress" },
     async (mode, { skip }) => {
       const code = `
 image = PIL.Image.linear_gradient("L").resize((2000, 1000))
