@@ -9,6 +9,22 @@ const { realpathSync } = require("node:fs");
 /** As Emscripten numbers it. */
 const EACCES = 2;
 
+/**
+ * Emscripten gives a new file the mode that code asks for, which is 0666 as a rule: in a mounted folder everybody could write it. Returns
+ * `umask()` of Python, since Node has none in other threads.
+ */
+exports.applyUmask = function applyUmask(FS) {
+  let mask = process.umask();
+  const { open, mkdir } = FS;
+  FS.open = (path, flags, mode = 0o666) => open(path, flags, mode & ~mask);
+  FS.mkdir = (path, mode = 0o777) => mkdir(path, mode & ~mask);
+  return (wanted) => {
+    const before = mask;
+    mask = wanted & 0o777;
+    return before;
+  };
+};
+
 exports.mountFolders = function mountFolders(FS, { folder, temporary, mounts }) {
   reportRefusals(FS);
   for (const path of [folder, temporary, ...mounts]) {

@@ -47,10 +47,11 @@ const OF_PROCESS = [
 /** Objects have properties of their own with these names. Where a prototype is frozen, they can be set all the same. */
 const OVERRIDDEN = ["constructor", "message", "name", "toLocaleString", "toString", "valueOf"];
 
-exports.harden = function harden() {
+/** `umask` is that of Python (folders.cjs). */
+exports.harden = function harden({ umask }) {
   const frozen = new Set();
   for (const root of intrinsics()) freeze(root, frozen);
-  cutProcess();
+  cutProcess(umask);
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     if (!LANGUAGE.includes(name) && !GLOBALS.includes(name)) hide(globalThis, name, undefined);
   }
@@ -94,11 +95,10 @@ function allowOverride(owner, key, { value, enumerable }) {
 }
 
 /** Emscripten asks for a few things by the name `process`, which is another object from now on. */
-function cutProcess() {
+function cutProcess(umask) {
   const real = process;
   const { version, platform, arch } = real;
   const user = real.getuid?.() ?? 0;
-  const umask = real.umask.bind(real);
   const versions = Object.freeze({ node: real.versions.node });
   const names = [real, Object.getPrototypeOf(real)].flatMap((each) => Object.getOwnPropertyNames(each));
   hide(real, "emitWarning", () => {});

@@ -40,14 +40,16 @@ async function run(image, shared, load, die) {
   optimizeEarly();
   python.setInterruptBuffer(interrupt);
   for (const name of ["js", "pyodide_js"]) python.unregisterJsModule(name);
-  load("folders.cjs").mountFolders(python.FS, settings);
+  const { applyUmask, mountFolders } = load("folders.cjs");
+  mountFolders(python.FS, settings);
+  const umask = applyUmask(python.FS);
   load("devices.cjs").attachDevices(python.FS, { ...shared, die });
   limitStack(python._module, process.argv.includes("small-stack") ? SMALL_STACK_BYTES : STACK_BYTES);
   const { _PyRun_SimpleString, stringToNewUTF8 } = python._module;
   const runCode = (code) => _PyRun_SimpleString(stringToNewUTF8(code)); // by no way that needs JavaScript
   const isRemoved = runCode("from _rlm_worker.wasm import remove_js; remove_js.remove_js()") === 0;
   if (!isRemoved) throw new Error("the modules of Pyodide could not be removed");
-  load("hardening.cjs").harden();
+  load("hardening.cjs").harden({ umask });
   close({
     canLoad: settings.wheels !== null,
     exit: shared.exit,

@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,6 +125,22 @@ export function describeIsolation(suite: Suite): void {
       await using writer = await openSession(suite, { mounts: [{ path: shared.path, mode: "rw" }] });
       await run(writer, `open(${file}, 'w').write('changed'); None`);
       expect(readFileSync(join(shared.path, "f"), "utf8")).toBe("changed");
+    });
+
+    test("have new files that others cannot write, and the umask that code sets", async (context) => {
+      needs(suite, context, "mounts");
+      using shared = makeShared();
+      await using session = await openSession(suite, { mounts: [{ path: shared.path, mode: "rw" }] });
+      const create = (name: string): string =>
+        `open(f"{folder}/${name}", "w").close(); os.mkdir(f"{folder}/${name}-folder")`;
+      const code = `import os; folder = ${JSON.stringify(shared.path)}
+before = os.umask(0o22); ${create("usual")}
+os.umask(0o27); ${create("private")}
+oct(before), oct(os.umask(before))`;
+      expect((await run(session, code)).text).toBe("('0o22', '0o27')");
+      const names = ["usual", "usual-folder", "private", "private-folder"];
+      const modes = names.map((name) => (statSync(join(shared.path, name)).mode & 0o777).toString(8));
+      expect(modes).toEqual(["644", "755", "640", "750"]);
     });
 
     test("are refused with the reason", async (context) => {

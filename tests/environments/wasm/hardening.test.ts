@@ -35,7 +35,7 @@ const { writeSync, readFileSync } = require("node:fs");
 const real = process; // the scripts see it
 const leave = real.reallyExit.bind(real);
 const scripts = Object.entries(attempts).map(([name, text]) => [name, new Script(text)]);
-require(${JSON.stringify(resolve("wasm/hardening.cjs"))}).harden();
+require(${JSON.stringify(resolve("wasm/hardening.cjs"))}).harden({ umask: process.umask });
 real.emitWarning("x");
 const error = new TypeError("own"); error.name = "Own"; error.message = "changed";
 const succeeded = scripts.filter(([, script]) => { try { script.runInThisContext(); return true; } catch { return false; } });
