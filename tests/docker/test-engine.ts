@@ -6,18 +6,18 @@
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { loadOrBuild } from "./image-cache.ts";
+import { imagePython } from "./image-python.ts";
 import type { EngineAnswer } from "./find-engine.ts";
 import { remove } from "../remove.ts";
 
 const SCRIPT = "scripts/docker-engine.mjs";
-const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 const run = promisify(execFile);
 
 /** Runs before the test processes start. */
@@ -45,14 +45,9 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
   };
 }
 
-/**
- * As a user does it, with the built program. A private engine gets the result from the cache the next time. From the system's Python
- * without its packages, because an image of those takes half a minute. Not from /tmp, which a container covers.
- */
+/** As a user does it, with the built program. A private engine gets the result from the cache the next time. */
 async function buildImage(host: string, { isPrivate }: { readonly isPrivate: boolean }): Promise<void> {
-  const folder = join(process.cwd(), "node_modules/.cache/rlm/docker-python");
-  const python = join(folder, "bin/python3");
-  if (!existsSync(python)) await run(PYTHON, ["-m", "venv", "--without-pip", folder]);
+  const python = imagePython();
   const env = { ...process.env, DOCKER_HOST: host };
   const build = () => run(process.execPath, ["dist/cli.cjs", "env", "add", "docker", "--python", python], { env });
   await (isPrivate ? loadOrBuild(host, python, build) : build());

@@ -13,7 +13,8 @@ import { findImage, Images } from "../../../src/environments/docker/images.ts";
 import { findSystemImage } from "../../../src/environments/docker/worker-image.ts";
 import { openRuntime } from "../../../src/index.ts";
 import { remove } from "../../remove.ts";
-import { sitePackages, useDocker } from "../../docker/use-docker.ts";
+import { sitePackages } from "../../docker/image-python.ts";
+import { useDocker } from "../../docker/use-docker.ts";
 
 const unavailable = await useDocker();
 if (unavailable !== undefined) process.stdout.write(`Skipped, images of sessions: ${unavailable}\n`);
