@@ -44,6 +44,8 @@ type CheckEnvironment = (options: CheckOptions) => Promise<string>;
 
 export interface InstallOptions {
   readonly docker?: DockerOptions | undefined;
+  /** The image to pull. Default: that of `docker`. */
+  readonly image?: string | undefined;
   /** An interpreter to build an image from. */
   readonly python?: string | undefined;
   /** Reinstalls it. Default: false. */

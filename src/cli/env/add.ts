@@ -22,11 +22,14 @@ const ENVIRONMENT_OF = { image: "docker", python: "docker", force: "wasm", packa
 export async function addEnvironment(name: EnvironmentName, options: AddArguments): Promise<number> {
   refuseOthers(name, options);
   const config = readConfig({ path: options.config, isDotEnvOptional: true });
-  const { image = config.docker.image, python, force, package: file } = options;
-  const docker = omitUndefined({ ...config.docker, image });
+  const { image, python, force, package: file } = options;
+  const docker = omitUndefined(config.docker);
   const work = new ActiveWork();
   const done = await work.during(() =>
-    installEnvironment(name, omitUndefined({ docker, python, force, package: file, onProgress: progressPrinter() })),
+    installEnvironment(
+      name,
+      omitUndefined({ docker, image, python, force, package: file, onProgress: progressPrinter() }),
+    ),
   );
   work.close();
   const lines = done ?? [`The '${name}' environment has nothing to install`];

@@ -118,6 +118,10 @@ export class Images implements ImageEngine {
     this.address = engine.address.text;
   }
 
+  async has(image: string, { signal }: { signal?: AbortSignal }): Promise<boolean> {
+    return (await findImage(this.#engine, image, signal)) !== undefined;
+  }
+
   pull(image: string, options: PullOptions): Promise<void> {
     return pullImage(this.#engine, image, options);
   }

@@ -6,7 +6,12 @@ import { EngineError } from "./engine/errors.ts";
 import { createSystemImage } from "./system-image.ts";
 import { DEFAULT_IMAGE } from "./worker-image.ts";
 
-const SMOKE_TEST = ["python3", "-c", "print(1+1)"];
+/** Prints 2, or the version of a Python that is too old. */
+const SMOKE_TEST = [
+  "python3",
+  "-c",
+  "import sys; v = sys.version_info; print(1+1 if v >= (3, 9) else '%d.%d.%d' % v[:3])",
+];
 /** As a shell says it. */
 const NOT_FOUND = 127;
 const MAX_SHOWN = 300;
@@ -14,6 +19,7 @@ const MAX_SHOWN = 300;
 /** The part of an engine that this needs. Failures reject with a user-facing message. */
 export interface ImageEngine {
   readonly address: string;
+  has(image: string, options: { signal?: AbortSignal }): Promise<boolean>;
   pull(image: string, options: { onProgress: (text: string) => void; signal?: AbortSignal }): Promise<void>;
   /** Replaces the image of the same name and tag. */
   importImage(archive: AsyncIterable<Buffer>, options: ImportOptions): Promise<void>;
@@ -36,8 +42,10 @@ export interface CommandEnd {
 }
 
 export interface InstallDockerOptions {
-  /** Default: `python:3.11-slim`. */
+  /** The image to pull. Default: the configured one. */
   readonly image?: string | undefined;
+  /** The image that the settings name. Undefined: `python:3.11-slim`, else one that was built. */
+  readonly configured?: string | undefined;
   /** The interpreter that an image is built from. Naming one means that nothing is pulled. Default: the system's. */
   readonly python?: string | undefined;
   readonly onProgress?: (text: string) => void;
@@ -55,8 +63,9 @@ export interface DockerInstallation {
 /** Rejects with EnvironmentUnavailableError if there is no image in which Python runs. An image that was built is then still there. */
 export async function installDocker(
   engine: ImageEngine,
-  { image = DEFAULT_IMAGE, python, onProgress = () => undefined, signal }: InstallDockerOptions = {},
+  options: InstallDockerOptions = {},
 ): Promise<DockerInstallation> {
+  const { configured, image = configured ?? DEFAULT_IMAGE, python, onProgress = () => undefined, signal } = options;
   const signalled = signal === undefined ? {} : { signal };
   const refusal = python === undefined ? await pull(engine, image, onProgress, signalled) : undefined;
   if (python === undefined && refusal === undefined) {
@@ -66,21 +75,28 @@ export async function installDocker(
       origin: "pulled",
       summary: [
         `Pulled '${image}' into the engine at ${engine.address}; Python runs in it`,
-        "Use it: rlm exec --env docker",
+        howToUse(image, image === (configured ?? DEFAULT_IMAGE)),
       ],
     };
   }
   const built = await buildImage(engine, python, onProgress, signalled);
   await smokeTest(engine, built.name, signalled);
+  const isUsed = configured === undefined ? !(await engine.has(DEFAULT_IMAGE, signalled)) : configured === built.name;
   return {
     image: built.name,
     origin: "built",
     summary: [
       ...(refusal === undefined ? [] : [`Could not pull '${image}': ${refusal}`]),
       `Built '${built.name}' from '${built.executable}' (${Math.ceil(built.bytes / 1e6)} MB) in the engine at ${engine.address}; Python runs in it`,
-      `Use it: rlm exec --env docker, or set image = "${built.name}" in the [docker] section of rlm.toml`,
+      howToUse(built.name, isUsed),
     ],
   };
+}
+
+function howToUse(image: string, isUsed: boolean): string {
+  return isUsed
+    ? "Use it: rlm exec --env docker"
+    : `To use it, set image = "${image}" in the [docker] section of rlm.toml`;
 }
 
 /** Why it could not be pulled; undefined if it was. */
@@ -135,10 +151,14 @@ async function smokeTest(
   signalled: { readonly signal?: AbortSignal },
 ): Promise<void> {
   const { exitCode, output } = await engine.run(image, SMOKE_TEST, signalled).catch(toCommandEnd);
-  if (exitCode === 0 && output.trim() === "2") return;
+  const printed = output.trim();
+  if (exitCode === 0 && printed === "2") return;
+  const isOld = exitCode === 0 && /^\d+\.\d+\.\d+$/.test(printed);
   throw new EnvironmentUnavailableError({
     environment: "docker",
-    why: `image '${image}' does not run Python: exit code ${exitCode}, output '${shorten(output.trim())}'`,
+    why: isOld
+      ? `image '${image}' has Python ${printed}, and sessions need 3.9 or newer`
+      : `image '${image}' does not run Python: exit code ${exitCode}, output '${shorten(printed)}'`,
     fix: "Set an image with Python 3.9 or newer, such as one that 'rlm env add docker' builds",
   });
 }

@@ -16,12 +16,18 @@ const MAX_VERSION = 40;
 
 export async function addDocker({
   docker = {},
+  image,
   python,
   onProgress = () => {},
 }: InstallOptions): Promise<readonly string[]> {
   const engine = new Engine(findAddress(docker.host));
   try {
-    const { summary } = await installDocker(new Images(engine), { image: docker.image, python, onProgress });
+    const { summary } = await installDocker(new Images(engine), {
+      image,
+      configured: docker.image,
+      python,
+      onProgress,
+    });
     return summary;
   } catch (error) {
     throw explain(error, {});

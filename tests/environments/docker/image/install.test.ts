@@ -47,7 +47,7 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, ta
     expect(installed.summary).toEqual([
       expect.stringContaining(`Could not pull '${UNREACHABLE}': `),
       expect.stringContaining(`Built '${installed.image}'`),
-      expect.stringContaining(`image = "${installed.image}"`),
+      "Use it: rlm exec --env docker",
     ]);
     expect(progress.at(-1)).toMatch(/^building an image of \d+ MB: 100 %$/);
     expect(await engine.call("GET", `/images/${installed.image}/json`)).toMatchObject({
