@@ -7,8 +7,10 @@ import type { Engine } from "./engine/engine.ts";
 import { EngineError, unavailable } from "./engine/errors.ts";
 import type { CommandEnd, ImageEngine, ImportOptions } from "./install.ts";
 import { labels } from "./labels.ts";
+import { SYSTEM_IMAGE_LABEL } from "./system-image.ts";
 
 const CHECK_LIMIT_MS = 60_000;
+const REMOVE_LIMIT_MS = 20_000;
 /** As a shell says it. */
 const OUT_OF_TIME = 124;
 /** A name as Docker writes it: it goes into the path of a request. */
@@ -19,6 +21,8 @@ export interface Image {
   readonly labels: Readonly<Record<string, string>>;
   /** Whether it has a name, and not only an id. */
   readonly isNamed: boolean;
+  /** Whether it came from an archive, and not from another image, whose labels it would have. */
+  readonly isImported: boolean;
   /** The names of the environment variables that it sets. */
   readonly variables: readonly string[];
 }
@@ -28,6 +32,7 @@ const inspected = z.object({
   Id: z.string().min(1).max(200),
   RepoTags: strings,
   RepoDigests: strings,
+  Comment: z.string().nullish(),
   Config: z.object({ Labels: z.record(z.string(), z.string()).nullish(), Env: strings }).nullish(),
 });
 
@@ -40,12 +45,24 @@ export async function findImage(engine: Engine, name: string, signal?: AbortSign
     const { data: found } = inspected.safeParse(await engine.call("GET", `/images/${name}/json`, { signal }));
     if (found === undefined) throw new EngineError(500, "the engine returned no image ID");
     const isNamed = [...(found.RepoTags ?? []), ...(found.RepoDigests ?? [])].length > 0;
+    const isImported = found.Comment?.startsWith("Imported from") ?? false;
     const { Labels, Env } = found.Config ?? {};
     const variables = (Env ?? []).map((text) => text.replace(/=.*$/s, ""));
-    return { id: found.Id, labels: Labels ?? {}, isNamed, variables };
+    return { id: found.Id, labels: Labels ?? {}, isNamed, isImported, variables };
   } catch (error) {
     if (error instanceof EngineError && error.status === 404) return undefined;
     throw error;
+  }
+}
+
+/** Removes an image that `rlm env add docker` has built and that has no name any more, unless something is made from it. */
+export async function removeNameless(engine: Engine, id: string, signal?: AbortSignal): Promise<void> {
+  try {
+    const image = await findImage(engine, id, signal);
+    const isOurs = image?.isImported && image.labels[SYSTEM_IMAGE_LABEL.name] === SYSTEM_IMAGE_LABEL.value;
+    if (isOurs && !image.isNamed) await engine.call("DELETE", `/images/${id}`, { signal, limitMs: REMOVE_LIMIT_MS });
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error; // else it is in use
   }
 }
 
@@ -130,9 +147,11 @@ export class Images implements ImageEngine {
     archive: AsyncIterable<Buffer>,
     { repository, tag, changes, signal }: ImportOptions,
   ): Promise<void> {
+    const name = `${repository}:${tag}`;
+    const replaced = await findImage(this.#engine, name, signal);
     const query = new URLSearchParams([
       ["fromSrc", "-"],
-      ["repo", `${repository}:${tag}`], // Podman ignores a tag of its own
+      ["repo", name], // Podman ignores a tag of its own
       ...changes.map((change): [string, string] => ["changes", change]),
     ]);
     const body = Readable.from(archive);
@@ -140,6 +159,7 @@ export class Images implements ImageEngine {
     for await (const { error } of this.#engine.messages("POST", path, { body, ...(signal && { signal }) })) {
       if (typeof error === "string") throw new EngineError(500, error.slice(0, 500));
     }
+    if (replaced !== undefined) await removeNameless(this.#engine, replaced.id, signal);
   }
 
   async run(image: string, command: readonly string[], { signal }: { signal?: AbortSignal }): Promise<CommandEnd> {

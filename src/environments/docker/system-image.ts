@@ -15,7 +15,7 @@ import { findPythonFiles, type PythonFiles } from "./image/python-files.ts";
 import { tarEnd, tarHeader, tarPadding } from "./image/tar.ts";
 
 export const SYSTEM_IMAGE = "rlm-runtime/system-python";
-const SYSTEM_IMAGE_LABEL = { name: "dev.rlm-runtime.kind", value: "system-python" };
+export const SYSTEM_IMAGE_LABEL = { name: "dev.rlm-runtime.kind", value: "system-python" };
 
 const MAX_BYTES = 2 * 2 ** 30;
 const MAX_ENTRIES = 200_000;

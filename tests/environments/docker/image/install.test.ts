@@ -5,10 +5,12 @@ import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findAddress } from "../../../../src/environments/docker/engine/address.ts";
 import { Engine } from "../../../../src/environments/docker/engine/engine.ts";
-import { Images } from "../../../../src/environments/docker/images.ts";
+import { findImage, Images } from "../../../../src/environments/docker/images.ts";
 import { tarEnd, tarHeader } from "../../../../src/environments/docker/image/tar.ts";
 import { installDocker } from "../../../../src/environments/docker/install.ts";
+import { openRuntime } from "../../../../src/index.ts";
 import { findDockerEngine } from "../../../docker/find-engine.ts";
+import { imagePython } from "../../../docker/image-python.ts";
 import { PrivateEngine } from "../private-engine.ts";
 import { runContainer } from "../run-container.ts";
 
@@ -71,6 +73,26 @@ describe.skipIf(why !== "")(`with a Docker engine${why}`, { timeout: 180_000, ta
       expect(
         await runContainer(engine, installed.image, ["python3", "-c", `import ${name}`], { Tmpfs: { "/tmp": "" } }),
       ).toMatchObject({ exitCode: 0 });
+  });
+
+  test("removes what it has built before, once no session needs it", async () => {
+    const build = async (): Promise<string> => {
+      const { image } = await installDocker(images, { python: imagePython() });
+      return (await findImage(engine, image))?.id ?? "";
+    };
+    const use = async (): Promise<void> => {
+      await using runtime = await openRuntime({ environment: "docker", docker: { host: own.host }, poolSize: 0 });
+      await using _ = await runtime.openSession();
+    };
+    const first = await build();
+    const second = await build();
+    expect(await findImage(engine, first)).toBeUndefined();
+    await use();
+    const third = await build();
+    expect(await findImage(engine, second)).toMatchObject({ isNamed: false });
+    await use();
+    expect(await findImage(engine, second)).toBeUndefined();
+    expect(await findImage(engine, third)).toMatchObject({ isNamed: true });
   });
 
   test("limits memory and processes of containers", async ({ skip }) => {
