@@ -47,12 +47,13 @@ export async function checkSandbox(options: Configured): Promise<readonly Findin
   }
 }
 
-function python({ python: found }: EnvironmentReport): Finding {
+/** A script of this machine can stand in for its Python, not for that of a container. */
+export function python({ name, python: found }: Pick<EnvironmentReport, "name" | "python">): Finding {
   const check = "python";
   if (found === null) return ok(check, "not started");
   if (found.executable === null) return ok(check, `${found.version} in WebAssembly`);
   const text = `${found.version} at ${found.executable}`;
-  const shim = shimPath();
+  const shim = name === "docker" ? undefined : shimPath();
   if (shim === undefined) return ok(check, text);
   const fix = `RLM_PYTHON=${found.executable} saves the detour at every start`;
   return warn(check, `${text}, by way of the script ${shim}`, fix);

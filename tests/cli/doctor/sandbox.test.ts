@@ -1,7 +1,11 @@
-// What `rlm doctor --env docker` asks of an engine.
+// What `rlm doctor --env docker` asks of an engine, and what it says of Python.
 
-import { expect, test } from "vitest";
-import { checkSandbox } from "../../../src/cli/doctor/sandbox.ts";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { checkSandbox, python } from "../../../src/cli/doctor/sandbox.ts";
+import { remove } from "../../remove.ts";
 import { openFakeEngine } from "../../environments/docker/engine/fake-engine.ts";
 
 const MISSING = { status: 404, json: { message: "no such image" } };
@@ -35,4 +39,24 @@ test("an image that is there is tried as it is, also where each session would pu
     { check: "sandbox", status: "fail", found: "the Docker engine rejected the request: it is full" },
   ]);
   expect(requests.filter((request) => request.includes("/images/create"))).toEqual([]);
+});
+
+test("a script that stands in for Python is a warning, but not for the Python of a container", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    remove(folder);
+  });
+  const shim = join(folder, "python3");
+  writeFileSync(shim, "#!/bin/sh\n");
+  vi.stubEnv("RLM_PYTHON", shim);
+  const found = { version: "3.11.2", executable: "/usr/bin/python3" };
+  const text = "3.11.2 at /usr/bin/python3";
+  expect(python({ name: "local", python: found })).toEqual({
+    check: "python",
+    status: "warn",
+    found: `${text}, by way of the script ${shim}`,
+    fix: "RLM_PYTHON=/usr/bin/python3 saves the detour at every start",
+  });
+  expect(python({ name: "docker", python: found })).toEqual({ check: "python", status: "ok", found: text });
 });
