@@ -104,6 +104,34 @@ class Asked(unittest.TestCase):
         self.assertIsNone(self.supervisor.until_due_ms())
 
 
+class Listener(unittest.TestCase):
+    def hand_over(self, ioctl):
+        """Returns the listener that the init has after a member has handed over its own."""
+        means = mock.patch.object(process_barrier, "_means", process_barrier._means)
+        means.start()
+        self.addCleanup(means.stop)
+        asked = supervisor.Supervisor(1, 5, mock.Mock())
+        asked.open()
+        asked.register(select.poll())
+        sent, other = os.pipe()
+        self.addCleanup(os.close, other)
+        asked.hand_over(sent)
+        with mock.patch.object(supervisor.fcntl, "ioctl", ioctl):
+            asked.handle(asked._ours.fileno(), select.POLLIN)
+        listener, = asked._listeners
+        self.addCleanup(os.close, listener)
+        self.addCleanup(asked._ours.close)
+        return listener
+
+    def test_the_init_is_woken_at_once(self):
+        ioctl = mock.Mock()
+        listener = self.hand_over(ioctl)
+        ioctl.assert_called_once_with(listener, 0x40082104, 1)
+
+    def test_a_kernel_that_cannot_wake_it_at_once_is_used_all_the_same(self):
+        self.hand_over(mock.Mock(side_effect=OSError(22, "Invalid argument")))
+
+
 class Barrier(unittest.TestCase):
     def setUp(self):
         patch = mock.patch.object(process_barrier, "_means", process_barrier._means)

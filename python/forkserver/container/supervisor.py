@@ -27,7 +27,8 @@ from .member_filter import FILE_CHANGES, NEW_PROCESSES
 _QUESTION = struct.Struct("=QIIiIQ6Q")
 # struct seccomp_notif_resp: id, value, error, flags.
 _ANSWER = struct.Struct("=QqiI")
-_RECEIVE, _SEND, _IS_VALID = 0xC0502100, 0xC0182101, 0x40082102
+_RECEIVE, _SEND, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
+_WAKE_AT_ONCE = 1
 _CONTINUE = 1
 _KILL, _TGKILL = (62, 234) if libc.X86_64 else (129, 131)
 _SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
@@ -86,6 +87,7 @@ class Supervisor:
         if fd == self._ours.fileno():
             _, fds, _, _ = socket.recv_fds(self._ours, 16, 1)
             for listener in fds:
+                _ask_to_be_woken_at_once(listener)
                 self._listeners.add(listener)
                 self._poll.register(listener, select.POLLIN)
                 process_barrier.hold_by_answers()
@@ -187,6 +189,15 @@ class Supervisor:
             raise ProcessLookupError(errno.ESRCH, "no such process")
         if process == self._init or proc.sandbox_mark_of(thread) != self._mark:
             raise PermissionError(errno.EPERM, "not of this sandbox")
+
+
+def _ask_to_be_woken_at_once(listener: int) -> None:
+    """The kernel lets the init run where the caller waits (Linux 6.6). A signal that arrives before the init has received a question makes
+    the call fail with EINTR, and programs do not expect that of a fork: on a busy machine shells said "Cannot fork"."""
+    try:
+        fcntl.ioctl(listener, _SET_FLAGS, _WAKE_AT_ONCE)
+    except OSError:
+        pass  # an older kernel
 
 
 def _process_of(thread: int) -> int:
