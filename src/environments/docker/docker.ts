@@ -3,6 +3,7 @@
 // Creating a container takes half a second, so a pool holds a few with a worker that is ready. Containers end with their session, with this
 // process, or, after a crash of the engine too, by the next start.
 
+import { constants } from "node:os";
 import type { DockerOptions } from "../../api/local.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
@@ -199,7 +200,7 @@ export class DockerEnvironment implements Environment {
     } catch (error) {
       if (container !== undefined) await this.#remove(container).catch(() => {});
       if (this.#stop.signal.aborted) throw closed();
-      throw asOwn(toRefusal(explain(error, this.#docker), visible));
+      throw asOwn(toRefusal(explain(error, this.#docker), visible), this.#docker);
     }
   }
 
@@ -259,8 +260,12 @@ function closed(): EnvironmentUnavailableError {
 }
 
 /** The fork server in the container says that it is `local` that cannot be had. */
-function asOwn(error: unknown): unknown {
+function asOwn(error: unknown, { pids }: DockerOptions): unknown {
   if (!(error instanceof EnvironmentUnavailableError) || error.environment === "docker") return error;
+  if (pids !== undefined && error.why.includes(`[Errno ${constants.errno.EAGAIN}]`)) {
+    const why = `a session does not start with [docker] pids = ${pids}, which limits all processes and threads of its container`;
+    return unavailable(why, "Raise it, or leave it out", { cause: error });
+  }
   return unavailable(error.why, error.fix, { cause: error });
 }
 

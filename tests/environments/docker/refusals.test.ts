@@ -53,6 +53,12 @@ describe.skipIf(unavailable !== undefined)("an engine refuses", () => {
       /^Set \[docker\] memory to a size such as "1g", or leave it out$/,
     ],
     [
+      "too few processes to start a session",
+      { pids: 3 },
+      /^a session does not start with \[docker\] pids = 3, which limits all processes and threads of its container$/,
+      /^Raise it, or leave it out$/,
+    ],
+    [
       "memory in which Python does not start",
       { memoryBytes: 6 * 2 ** 20 },
       /^(?:the fork server in the container did not start: its container|the engine cannot limit a session to 6\.0 MiB)/,
