@@ -58,14 +58,17 @@ export const logWriter = z.object({
 });
 export type LogWriter = Shape<typeof logWriter>;
 
+/** Within what a `Date` can have, since those who list runs make one of it. */
+const time = z.number().min(0).max(8.64e15);
+
 /** `meta.json`. Fields that only describe the run may be damaged. */
 export const runMeta = z.object({
   id: z.string(),
   query: z.string(),
   model: z.string(),
   subModel: z.string(),
-  started: z.number(),
-  ended: z.number().nullable().catch(null),
+  started: time,
+  ended: time.nullable().catch(null),
   status: runStatus.nullable().catch(null),
   stopReason: stopReason.nullable().catch(null),
   usage: modelUsage.nullable().catch(null),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { RunId } from "../../../src/protocol/ids.ts";
@@ -16,6 +16,18 @@ test("listRuns has the latest first, and leaves out folders that are no runs", a
   mkdirSync(join(runs.folder, "r-damaged", "blobs"), { recursive: true });
   writeFileSync(join(runs.folder, "r-damaged", "meta.json"), "{");
   expect((await listRuns(runs)).map(({ id }) => id)).toEqual(["r-c", "r-b", "r-a"]);
+});
+
+test("listRuns leaves out a run that began at no time, and drops an end that is none", async () => {
+  using runs = openRuns();
+  for (const [at, name] of ["r-a", "r-b", "r-c"].entries()) await recordAt(toRunId(name), at, runs.folder);
+  changeMeta(runs.folder, "r-a", { started: 1e300 });
+  changeMeta(runs.folder, "r-b", { ended: -1e300 });
+  const listed = await listRuns(runs);
+  expect(listed.map(({ id, ended }) => [id, ended === null])).toEqual([
+    ["r-c", false],
+    ["r-b", true],
+  ]);
 });
 
 test("listRuns of a missing folder is empty", async () => {
@@ -80,4 +92,9 @@ async function recordAt(runId: RunId, hours: number, folder: string, query?: str
     runId,
     { folder },
   );
+}
+
+function changeMeta(folder: string, id: string, changes: object): void {
+  const path = join(folder, id, "meta.json");
+  writeFileSync(path, JSON.stringify({ ...(JSON.parse(readFileSync(path, "utf8")) as object), ...changes }));
 }
