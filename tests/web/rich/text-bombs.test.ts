@@ -42,6 +42,21 @@ test("an address without an end, and lists in lists, are parsed quickly or not a
   expect(timeOf(() => void markdownToHTML(nested))).toBeLessThan(15_000);
 });
 
+test("a table is parsed if it has as many cells as people write, and not if a few lines ask for millions", () => {
+  const table = (columns: number, rows: number): string =>
+    `${"|a".repeat(columns)}|\n${"|-".repeat(columns)}|\n${"a|\n".repeat(rows)}`;
+  expect(markdownToHTML(table(12, 500))).toContain("<td>");
+  const bomb = table(2_500, 2_500);
+  for (const text of [
+    bomb,
+    bomb.replaceAll("\n", "\r"),
+    bomb.replaceAll(/^/gm, "> "),
+    `- ${bomb.replaceAll("\n", "\n  ")}`,
+  ])
+    expect(markdownToHTML(text)).toBeUndefined();
+  expect(markdownToHTML(`${table(100, 90)}\n`.repeat(4))).toBeUndefined();
+});
+
 test("Markdown as people write it is parsed", () => {
   const html = markdownToHTML(
     "# A\n\n> quoted\n> > twice\n\n- one\n  - two\n\n| a | b |\n|---|---|\n| 1 | *2* |\n\n```py\nx = 1\n```\n",
