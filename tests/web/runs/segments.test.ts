@@ -4,6 +4,7 @@ import { lanesOf, segmentsOf } from "../../../web/src/runs/model/segments.ts";
 import { MAX_SHARES, sharesByModel, sharesByNode } from "../../../web/src/runs/model/usage-shares.ts";
 import type { OutlineSpan } from "../../../web/src/state/runs/run-source.ts";
 import { makeRun } from "./make-run.ts";
+import { timeOf } from "../time-of.ts";
 import { node, span } from "./outline-parts.ts";
 
 const RANGE = { from: 0, to: 100 };
@@ -31,6 +32,19 @@ describe("the bar of a row", () => {
       ["held", 0.2, 0.6],
       ["code", 0.6, 0.9],
     ]);
+  });
+
+  test("is found quickly where a damaged record has thousands of pieces of code in one step", () => {
+    const tree = treeOf(
+      Array.from({ length: 40_000 }, (_, index) =>
+        span(
+          index % 2 === 0
+            ? { kind: "code", callId: null, seq: index, startedAt: index, endedAt: 100_000 }
+            : { kind: "tool", callId: `c${index}`, seq: index, startedAt: index, endedAt: index + 0.5 },
+        ),
+      ),
+    );
+    expect(timeOf(() => void segments(tree, "n0/1", 0.01))).toBeLessThan(5_000);
   });
 
   test("of a call shows its waits, no longer than the call", () => {

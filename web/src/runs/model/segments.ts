@@ -27,6 +27,8 @@ interface Interval {
 
 const MAX_SEGMENTS = 60;
 const MAX_LANES = 8;
+/** Parts that are looked at for one bar. A damaged record may have so many that this would take minutes. */
+const MAX_PARTS = 50_000;
 
 /** Of a node or a step: its own calls and code. Of a call: the call and its waits. `apart`: what is closer than this fraction is joined. */
 export function segmentsOf(row: RunRow, range: TimeRange, now: number, apart: number): readonly Segment[] {
@@ -53,39 +55,58 @@ export function lanesOf({ children }: RunRow, range: TimeRange, now: number): re
   );
 }
 
-/** In milliseconds. A node shows its own work; what it started has rows of its own. */
-function addSegments(row: RunRow, now: number, segments: Segment[]): void {
+/** In milliseconds. A node shows its own work; what it started has rows of its own. `held`: of the parent, where it is known. */
+function addSegments(row: RunRow, now: number, segments: Segment[], held?: readonly Interval[]): void {
   const { span } = row;
   if (span === null) {
-    for (const child of row.children)
-      if (child.kind === "step" || child.span !== null) addSegments(child, now, segments);
+    const own = row.children.filter((child) => child.kind === "step" || child.span !== null);
+    const heldInside = own.some((child) => child.kind === "code") ? heldIn(row, now) : [];
+    for (const child of own) {
+      if (segments.length >= MAX_PARTS) return;
+      addSegments(child, now, segments, heldInside);
+    }
     return;
   }
   const [from, to] = [span.startedAt, row.endedAt ?? now];
-  if (span.kind === "code") segments.push(...codeSegments(row, from, to, now));
+  if (span.kind === "code")
+    addCode(held ?? (row.parent === null ? [] : heldIn(row.parent, now)), { from, to }, segments);
   else segments.push({ kind: span.kind, from, to });
   for (const { at, delayMs } of span.waits) segments.push({ kind: "wait", from: at, to: Math.min(to, at + delayMs) });
 }
 
-/** Code, and where it waited for the calls and nodes that it started. */
-function codeSegments({ parent }: RunRow, from: number, to: number, now: number): readonly Segment[] {
-  const held = union(
-    (parent?.children ?? []).flatMap((child) => {
+/** When code in it waited for the calls and nodes that it started. */
+function heldIn({ children }: RunRow, now: number): readonly Interval[] {
+  return union(
+    children.flatMap((child) => {
       const isStarted = child.kind === "batch" || child.kind === "node" || child.span?.purpose === "query";
       return isStarted || child.kind === "tool" ? [{ from: child.startedAt, to: child.endedAt ?? now }] : [];
     }),
   );
-  const segments: Segment[] = [];
+}
+
+/** `held`: in order, apart from each other. */
+function addCode(held: readonly Interval[], { from, to }: Interval, segments: Segment[]): void {
   let done = from;
-  for (const part of held) {
+  for (let index = firstEndingAfter(held, from); segments.length < MAX_PARTS; index += 1) {
+    const part = held[index];
+    if (part === undefined || part.from >= to) break;
     const [start, end] = [Math.max(part.from, done), Math.min(part.to, to)];
     if (end <= start) continue;
     if (start > done) segments.push({ kind: "code", from: done, to: start });
     segments.push({ kind: "held", from: start, to: end });
     done = end;
   }
-  if (done < to || segments.length === 0) segments.push({ kind: "code", from: done, to });
-  return segments;
+  if (done < to || done === from) segments.push({ kind: "code", from: done, to });
+}
+
+function firstEndingAfter(intervals: readonly Interval[], time: number): number {
+  let [low, high] = [0, intervals.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((intervals[middle]?.to ?? Infinity) > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** Sorted by their beginning, as rows are. */
