@@ -31,6 +31,8 @@ export class TextSearch {
   readonly #piece = Buffer.allocUnsafe(PIECE_BYTES);
   #bytesLeft = MAX_EVENT_BYTES;
   #textsLeft = MAX_EVENT_TEXTS;
+  /** Characters that were searched since other work went on. */
+  #heldCharacters = 0;
 
   constructor(folder: RunFolder, pattern: TextPattern, signal?: AbortSignal) {
     this.#folder = folder;
@@ -71,17 +73,28 @@ export class TextSearch {
 
   /** Piece by piece, as in a file. Other work goes on between two pieces. */
   async #findInText(text: string): Promise<Found | undefined> {
-    if (text.length <= PIECE_CHARACTERS) return this.#pattern.findIn(text);
+    if (text.length <= PIECE_CHARACTERS) {
+      await this.#makeWay(text.length);
+      return this.#pattern.findIn(text);
+    }
     const { reach } = this.#pattern;
     for (let start = 0; ; start += PIECE_CHARACTERS) {
-      await setImmediate();
-      this.#signal?.throwIfAborted();
+      await this.#makeWay(PIECE_CHARACTERS);
       const end = start + PIECE_CHARACTERS + 2 * reach;
       const isLast = end >= text.length;
       const found = this.#pattern.findIn(text.slice(start, end));
       if (found !== undefined && (isLast || found.index + reach <= end - start)) return found;
       if (isLast) return undefined;
     }
+  }
+
+  /** Before so many characters are searched. Many short texts hold up others as long as a long one. */
+  async #makeWay(characters: number): Promise<void> {
+    this.#heldCharacters += characters;
+    if (this.#heldCharacters < PIECE_CHARACTERS) return;
+    this.#heldCharacters = 0;
+    await setImmediate();
+    this.#signal?.throwIfAborted();
   }
 
   async #findInBlob(reference: BlobReference, depth: number): Promise<Found | undefined> {

@@ -51,6 +51,14 @@ test("a text that almost matches everywhere does not hold up the server", { tags
   expect(pause).toBeLessThan(1_500);
 });
 
+test("many short texts that almost match do not hold up the server", { tags: "stress" }, async () => {
+  using runs = openRuns();
+  const args = Array.from({ length: 250 }, () => "a".repeat(64_000));
+  const run = await openRun(runs, [{ type: "tool-call-start", callId: "t1", tool: "look", args: [...args, "b"] }]);
+  const pause = await longestPause(() => searchRun(run, `${"a".repeat(499)}b\n`, { budgetMs: 60_000 }));
+  expect(pause).toBeLessThan(1_500);
+});
+
 test("a search in a long text ends soon after it is given up", { tags: "stress" }, async () => {
   using runs = openRuns();
   const run = await openRun(runs, [{ type: "code-start", step: 1, code: "a".repeat(6 * MIB) }]);
