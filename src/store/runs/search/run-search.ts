@@ -64,19 +64,25 @@ async function* matchesIn(entry: TableEntry, json: string, search: TextSearch): 
   }
 }
 
-/** The events after one, each with its line. */
+/** The events after one, each with its line. Long stretches without events, which are damaged, are skipped and not read. */
 async function* linesOf(run: IndexedRun, after: number): AsyncGenerator<readonly [TableEntry, string], void> {
   const entries = run.lines.after(after);
   let entry = entries.next().value as TableEntry | undefined;
   if (entry === undefined) return;
   const file = await run.folder.openEvents();
   try {
-    const lines = new LogLines(file, MAX_LINE_BYTES, { offset: entry.offset, pieceBytes: PIECE_BYTES });
-    for await (const { offset, text } of lines.read()) {
-      if (text === null || offset !== entry.offset) continue; // damaged
-      yield [entry, text];
-      entry = entries.next().value as TableEntry | undefined;
-      if (entry === undefined) return;
+    for (let isFar = true; isFar;) {
+      isFar = false;
+      const lines = new LogLines(file, MAX_LINE_BYTES, { offset: entry.offset, pieceBytes: PIECE_BYTES });
+      for await (const { offset, bytes, text } of lines.read()) {
+        if (text !== null && offset === entry.offset) {
+          yield [entry, text];
+          entry = entries.next().value as TableEntry | undefined;
+          if (entry === undefined) return;
+        }
+        isFar = entry.offset - (offset + bytes) > PIECE_BYTES;
+        if (isFar) break;
+      }
     }
   } finally {
     await file.close();

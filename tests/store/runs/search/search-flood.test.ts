@@ -1,6 +1,6 @@
 // Searches in records that were written to hold the server up, and for texts that were chosen for that.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { expect, test } from "vitest";
@@ -57,6 +57,26 @@ test("many short texts that almost match do not hold up the server", { tags: "st
   const run = await openRun(runs, [{ type: "tool-call-start", callId: "t1", tool: "look", args: [...args, "b"] }]);
   const pause = await longestPause(() => searchRun(run, `${"a".repeat(499)}b\n`, { budgetMs: 60_000 }));
   expect(pause).toBeLessThan(1_500);
+});
+
+test("damaged stretches between two events are not read in every search", async () => {
+  using runs = openRuns();
+  const run = await openRun(runs, [{ type: "code-start", step: 1, code: "the beginning" }]);
+  const path = join(runs.folder, ID, "events.jsonl");
+  truncateSync(path, 400 * MIB); // it has no blocks, and reads as zeros
+  const late = { type: "code-start", nodeId: "n0", seq: 2, time: STARTED, step: 2, code: "the end" };
+  appendFileSync(path, `\n${JSON.stringify(late)}\n`);
+  const before = performance.now();
+  await run.update();
+  const indexed = performance.now();
+  for (let at = 0; at < 5; at += 1) {
+    const { matches } = await searchRun(run, "the", { budgetMs: 60_000 });
+    expect(matches.map(({ seq, after }) => [seq, after])).toEqual([
+      [1, " beginning"],
+      [2, " end"],
+    ]);
+  }
+  expect(performance.now() - indexed).toBeLessThan(indexed - before);
 });
 
 test("a search in a long text ends soon after it is given up", { tags: "stress" }, async () => {
