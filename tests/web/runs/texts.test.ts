@@ -5,6 +5,7 @@ import { withoutCode } from "../../../web/src/runs/model/row-text.ts";
 import { escapeJSON } from "../../../web/src/state/runs/export/export-file.ts";
 import { NO_TEXT, toRunText } from "../../../web/src/state/runs/run-text.ts";
 import { toPrompt } from "../../../web/src/state/runs/run-texts.ts";
+import { timeOf } from "../time-of.ts";
 
 const LIMITS = { head: 100, tail: 40 };
 
@@ -95,6 +96,8 @@ test("a reply is known by what it says before its code", () => {
   expect(withoutCode("I look first.\n\n```repl\nprint(1)\n```")).toBe("I look first.");
   expect(withoutCode("```python\nprint(1)\n```")).toBe("");
   expect(withoutCode("No code at all")).toBe("No code at all");
+  expect(withoutCode("I look first.\n \n\t```repl\nprint(1)\n```")).toBe("I look first.");
+  expect(timeOf(() => void withoutCode(`${"\n".repeat(200_000)}x`))).toBeLessThan(2_000);
 });
 
 test("no text in an exported file can end the element that it is in", () => {

@@ -5,7 +5,7 @@ import type { RunRow } from "./run-tree.ts";
 
 const MAX_CHARACTERS = 160;
 /** A fence and what comes after it: the code has a row of its own. */
-const FENCE = /(?:^|\n)\s*(?:```|~~~)[\s\S]*$/;
+const FENCE = /(?:^|\n)[^\S\n]*(?:```|~~~)[\s\S]*$/;
 
 /** As in `node n3`, `step 2`, `query`. */
 export function wordOf({ kind, node, step, span, size }: RunRow): string {
