@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { formatCost, formatCount } from "../../parts/format.ts";
+import { toSafeText } from "../../parts/safe-text.ts";
 import { sharesByModel, sharesByNode, type Measure, type Share } from "../model/usage-shares.ts";
 import { oneLine } from "../model/row-text.ts";
 import { RowLink } from "../transcript/row-link.tsx";
@@ -86,9 +87,13 @@ function Shares({ title, shares, measure, isNodes }: SharesProps): VNode {
       <tbody>
         {shares.map((share) => (
           <tr key={share.id ?? "rest"}>
-            <th scope="row" class={styles["name"]} title={share.label}>
-              {isNodes && share.id !== null ? <RowLink id={share.id}>{share.id}</RowLink> : share.label}
-              {isNodes && share.id !== null && <span class={styles["query"]}>{oneLine(share.label)}</span>}
+            <th scope="row" class={styles["name"]} title={toSafeText(share.label)}>
+              {isNodes && share.id !== null ? (
+                <RowLink id={share.id}>{toSafeText(share.id)}</RowLink>
+              ) : (
+                toSafeText(share.label)
+              )}
+              {isNodes && share.id !== null && <span class={styles["query"]}>{toSafeText(oneLine(share.label))}</span>}
             </th>
             <td class={styles["barColumn"]} aria-hidden="true">
               {share.id !== null && <ShareBar share={share} measure={measure} most={most} />}

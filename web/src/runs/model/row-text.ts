@@ -9,7 +9,8 @@ const FENCE = /(?:^|\n)[^\S\n]*(?:```|~~~)[\s\S]*$/;
 
 /** As in `node n3`, `step 2`, `query`. */
 export function wordOf({ kind, node, step, span, size }: RunRow): string {
-  if (kind === "node") return node?.isDegraded === true ? `node ${node.id} (one call)` : `node ${node?.id ?? ""}`;
+  if (kind === "node")
+    return node?.isDegraded === true ? `node ${toSafeText(node.id)} (one call)` : `node ${toSafeText(node?.id ?? "")}`;
   if (kind === "step") return `step ${step ?? ""}`;
   if (kind === "batch") return `batch of ${size}`;
   if (kind !== "model") return kind;
@@ -61,8 +62,8 @@ export function oneLine(text: string): string {
 
 /** The model of a row. Empty: it has none, or several. */
 export function modelOf({ node, span, kind, children }: RunRow): string {
-  if (node !== null) return node.model;
-  if (span?.kind === "model") return span.name;
+  if (node !== null) return toSafeText(node.model);
+  if (span?.kind === "model") return toSafeText(span.name);
   if (kind !== "batch") return "";
   const names = new Set(children.map((child) => modelOf(child)));
   const [only] = names;

@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Status } from "../../parts/feedback/status.tsx";
 import { formatCost, formatCount, formatDuration } from "../../parts/format.ts";
+import { toSafeText } from "../../parts/safe-text.ts";
 import { isEmptyText, stringIn, toRunText } from "../../state/runs/run-text.ts";
 import type { RunOutline } from "../../state/runs/run-source.ts";
 import { useLoaded } from "../../state/runs/use-loaded.ts";
@@ -36,7 +37,7 @@ export function RunHeader(): VNode | null {
       <div class={styles["used"]}>
         <p class={styles["facts"]}>
           <Status state={status} />
-          <span class={styles["models"]}>{modelsOf(outline)}</span>
+          <span class={styles["models"]}>{toSafeText(modelsOf(outline))}</span>
           {stopped !== undefined && <span>{stopped}</span>}
           {Object.keys(outline.limits).length > 0 && (
             <button
@@ -100,7 +101,7 @@ function Question(): VNode {
   return (
     <div>
       <Clamped>
-        <h1 class={styles["question"]}>{query}</h1>
+        <h1 class={styles["question"]}>{toSafeText(query, { hasLines: true })}</h1>
       </Clamped>
     </div>
   );
@@ -120,7 +121,9 @@ function Answer({ status }: { readonly status: ShownStatus }): VNode {
   const why = stringIn(result, "why");
   if (isEmptyText(text))
     return (
-      <p class={styles[status === "failed" || status === "broken" ? "failure" : "noAnswer"]}>{whyNone(status, why)}</p>
+      <p class={styles[status === "failed" || status === "broken" ? "failure" : "noAnswer"]}>
+        {toSafeText(whyNone(status, why))}
+      </p>
     );
   return (
     <div class={styles["answerBox"]}>
@@ -130,7 +133,7 @@ function Answer({ status }: { readonly status: ShownStatus }): VNode {
           <TextBody text={text} />
         </div>
       </Clamped>
-      {why !== "" && <p class={styles["why"]}>{why}</p>}
+      {why !== "" && <p class={styles["why"]}>{toSafeText(why)}</p>}
     </div>
   );
 }

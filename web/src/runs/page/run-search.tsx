@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
+import { toSafeText } from "../../parts/safe-text.ts";
 import type { RunMatch } from "../../state/runs/run-source.ts";
 import { useRun } from "../run-context.ts";
 import styles from "./run-search.module.css";
@@ -75,11 +76,11 @@ export function SearchResults(): VNode | null {
         {matches.map((match, index) => (
           <li key={`${match.seq}-${match.field}-${match.stream ?? ""}`}>
             <button type="button" class={styles["match"]} aria-current={index === at} onClick={() => choose(index)}>
-              <span class={styles["where"]}>{placeOf(match)}</span>
+              <span class={styles["where"]}>{toSafeText(placeOf(match))}</span>
               <span class={styles["excerpt"]}>
-                {match.before.trimStart()}
-                <mark>{match.text}</mark>
-                {match.after}
+                {toSafeText(match.before.trimStart())}
+                <mark>{toSafeText(match.text)}</mark>
+                {toSafeText(match.after)}
               </span>
             </button>
           </li>

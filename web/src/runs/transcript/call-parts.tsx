@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { formatCount, formatDuration } from "../../parts/format.ts";
+import { toSafeText } from "../../parts/safe-text.ts";
 import type { OutlineSpan, RecordedEvent } from "../../state/runs/run-source.ts";
 import { isEmptyText, isRecord, numberIn, stringIn, toRunText, type RunText } from "../../state/runs/run-text.ts";
 import { printedParts } from "../model/print-order.ts";
@@ -94,7 +95,7 @@ function Waits({ span: { waits } }: { readonly span: OutlineSpan }): VNode | nul
     <Part title="Waits" facts={`${waits.length} · ${formatDuration(total)}`} tone="wait">
       <ul class={styles["waits"]}>
         {waits.map(({ at, delayMs, fault }) => (
-          <li key={at}>{`${fault}: ${formatDuration(delayMs)} until the next attempt`}</li>
+          <li key={at}>{`${toSafeText(fault)}: ${formatDuration(delayMs)} until the next attempt`}</li>
         ))}
       </ul>
     </Part>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { useId } from "preact/hooks";
+import { toSafeText } from "../../parts/safe-text.ts";
 import type { RunMatch } from "../../state/runs/run-source.ts";
 import { useRun } from "../run-context.ts";
 import styles from "./transcript.module.css";
@@ -16,6 +17,7 @@ interface PartProps {
   readonly children: ComponentChildren;
 }
 
+const MAX_FACTS = 200;
 const TITLES: Readonly<Record<RunMatch["field"], string>> = {
   query: "Task",
   prompt: "Prompt",
@@ -47,7 +49,7 @@ export function Part({ title, facts = "", tone, isFoldedAtFirst = false, childre
             <path d="M6 4l4 4-4 4" />
           </svg>
           <span>{title}</span>
-          <span class={styles["partFacts"]}>{facts}</span>
+          <span class={styles["partFacts"]}>{toSafeText(facts, { maxCharacters: MAX_FACTS })}</span>
         </button>
       </h3>
       <div id={id} class={styles["partBody"]} hidden={!isOpen}>

@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { formatBytes, formatCount } from "../../parts/format.ts";
+import { toSafeText } from "../../parts/safe-text.ts";
 import type { OutlineSpan, RecordedEvent } from "../../state/runs/run-source.ts";
 import type { RunText } from "../../state/runs/run-text.ts";
 import { toPrompt, type Message, type Prompt } from "../../state/runs/run-texts.ts";
@@ -96,7 +97,7 @@ function OneMessage({ message: { role, text } }: { readonly message: Message }):
   }
   return (
     <div class={styles["message"]}>
-      <span class={styles["role"]}>{role}</span>
+      <span class={styles["role"]}>{toSafeText(role, { maxCharacters: 40 })}</span>
       <TextBody text={text} />
     </div>
   );

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { formatBytes, formatCost, formatCount, formatDuration } from "../../parts/format.ts";
+import { toSafeText } from "../../parts/safe-text.ts";
 import { isEmptyText, isRecord, numberIn, stringIn, toRunText } from "../../state/runs/run-text.ts";
 import { useLoaded, type Loaded } from "../../state/runs/use-loaded.ts";
 import { messageOf } from "../message-of.ts";
@@ -70,7 +71,7 @@ function Heading({ row }: { readonly row: RunRow }): VNode {
       </h2>
       <p class={styles["facts"]}>
         {factsOf(row).map((fact) => (
-          <span key={fact}>{fact}</span>
+          <span key={fact}>{toSafeText(fact)}</span>
         ))}
       </p>
     </header>
@@ -213,8 +214,8 @@ function Material({ context }: { readonly context: unknown }): VNode | null {
         <tbody>
           {variables.map((variable, index) => (
             <tr key={index}>
-              <th scope="row">{stringIn(variable, "name")}</th>
-              <td>{stringIn(variable, "kind")}</td>
+              <th scope="row">{toSafeText(stringIn(variable, "name"))}</th>
+              <td>{toSafeText(stringIn(variable, "kind"))}</td>
               <td>{formatBytes(numberIn(variable, "bytes") ?? 0)}</td>
               <td>{numberIn(variable, "files") === null ? "" : `${numberIn(variable, "files")} files`}</td>
             </tr>

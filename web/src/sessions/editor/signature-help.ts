@@ -3,12 +3,15 @@
 import { StateEffect, StateField, type Extension } from "@codemirror/state";
 import { EditorView, showTooltip, ViewPlugin, type Tooltip, type ViewUpdate } from "@codemirror/view";
 import type { Signature } from "rlm-runtime/client";
+import { toSafeText } from "../../parts/safe-text.ts";
 import { splitSignature } from "./split-signature.ts";
 
 type Ask = (code: string, cursor: number) => Promise<Signature | null>;
 
 const DELAY_MS = 200;
 const MAX_DOCUMENTATION = 300;
+const MAX_NAME = 200;
+const MAX_SIGNATURE = 2_000;
 
 const setSignature = StateEffect.define<Tooltip | null>();
 
@@ -78,8 +81,8 @@ function toElement({ name, signature, documentation, parameter }: Signature): HT
   box.className = "rlm-signature";
   const line = box.appendChild(document.createElement("div"));
   line.className = "rlm-signature-line";
-  line.append(name);
-  for (const { text, index } of splitSignature(signature)) {
+  line.append(toSafeText(name, { maxCharacters: MAX_NAME }));
+  for (const { text, index } of splitSignature(toSafeText(signature, { maxCharacters: MAX_SIGNATURE }))) {
     if (index === null || index !== parameter) line.append(text);
     else line.appendChild(document.createElement("b")).append(text);
   }
@@ -87,7 +90,7 @@ function toElement({ name, signature, documentation, parameter }: Signature): HT
   if (about !== "") {
     const text = box.appendChild(document.createElement("div"));
     text.className = "rlm-signature-text";
-    text.append(about.slice(0, MAX_DOCUMENTATION));
+    text.append(toSafeText(about, { hasLines: true, maxCharacters: MAX_DOCUMENTATION }));
   }
   return box;
 }
