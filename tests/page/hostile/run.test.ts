@@ -1,4 +1,4 @@
-// A recorded run whose every word was written by somebody who wants to mislead the reader.
+// A recorded run whose every word was written by somebody who wants to mislead the reader, or to make the page slow.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,6 +25,7 @@ async function writeHostileRun(dataFolder: string): Promise<void> {
     JSON.stringify({ ...meta, wallMs: 98, bytes: 1, lostEvents: 0, writer: null }),
   );
   const call = { nodeId: EVIL, step: 1, callId: "c1" };
+  const same = { nodeId: EVIL, step: 1, callId: "c2" };
   const events = [
     { type: "run-start", ...about, limits: {}, maxDepth: 1 },
     {
@@ -46,6 +47,8 @@ async function writeHostileRun(dataFolder: string): Promise<void> {
       step: 1,
       result: { status: "error", stdout: EVIL, stderr: "", error: { name: EVIL, value: EVIL, traceback: EVIL } },
     },
+    { type: "model-call-start", ...same, model: "m", purpose: "query", messages: [{ $same: "c2", count: 9 }] },
+    { type: "model-call-end", ...same, ok: true, text: "itself", usage: {} },
     { type: "node-end", nodeId: EVIL, status: "final", stopReason: "answered", answer: EVIL },
     { type: "run-end", result: { why: EVIL } },
   ];
@@ -75,5 +78,15 @@ describe.skipIf(!hasBrowser)("a hostile record", { tags: "stress" }, () => {
     await page.keyboard.type("invoice");
     await page.getByRole("region", { name: "Search results" }).getByRole("listitem").first().waitFor();
     expect(await page.evaluate(FOUND)).toEqual([]);
+  });
+
+  test("of a call that begins with its own messages is shown without them", async () => {
+    const { page } = await on.stage.open(`#/runs/${ID}`);
+    await page
+      .getByRole("treegrid")
+      .getByRole("row", { name: /^query/ })
+      .click();
+    await page.getByRole("button", { name: "Show the 9 earlier messages" }).click();
+    await page.getByText("The earlier messages are not recorded").waitFor();
   });
 });

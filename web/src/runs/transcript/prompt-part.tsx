@@ -24,12 +24,12 @@ export function PromptPart({ span, start }: PromptPartProps): VNode {
   const tokens = span.inputTokens > 0 ? `${formatCount(span.inputTokens)} tokens in` : "";
   return (
     <Part title="Prompt" facts={tokens} tone="model">
-      <Conversation key={span.seq} prompt={prompt} nodeId={span.nodeId} />
+      <Conversation key={span.seq} prompt={prompt} span={span} />
     </Part>
   );
 }
 
-function Conversation({ prompt, nodeId }: { readonly prompt: Prompt; readonly nodeId: string }): VNode {
+function Conversation({ prompt, span }: { readonly prompt: Prompt; readonly span: OutlineSpan }): VNode {
   const [isAll, setIsAll] = useState(false);
   const { earlier, added } = prompt;
   return (
@@ -39,7 +39,7 @@ function Conversation({ prompt, nodeId }: { readonly prompt: Prompt; readonly no
           {earlier.count === 1 ? "Show the earlier message" : `Show the ${earlier.count} earlier messages`}
         </MoreButton>
       )}
-      {earlier !== null && isAll && <Earlier nodeId={nodeId} callId={earlier.callId} count={earlier.count} />}
+      {earlier !== null && isAll && <Earlier span={span} callId={earlier.callId} count={earlier.count} />}
       {added.map((message, index) => (
         <OneMessage key={index} message={message} />
       ))}
@@ -47,16 +47,19 @@ function Conversation({ prompt, nodeId }: { readonly prompt: Prompt; readonly no
   );
 }
 
-/** The first `count` messages of an earlier call of the node, which may itself begin with those of another. */
-function Earlier(of: { readonly nodeId: string; readonly callId: string; readonly count: number }): VNode {
+/**
+ * The first `count` messages of an earlier call of the node, which may itself begin with those of another. Only calls before `span` count: in
+ * a damaged record a call may name itself.
+ */
+function Earlier(of: { readonly span: OutlineSpan; readonly callId: string; readonly count: number }): VNode {
   const run = useRun();
-  const { nodeId, callId, count } = of;
+  const { span, callId, count } = of;
   const spans = run.outline.value?.spans ?? [];
-  const span = spans.find((one) => one.callId === callId && one.nodeId === nodeId);
-  const seq = span?.seq;
+  const named = spans.find((one) => one.callId === callId && one.nodeId === span.nodeId && one.seq < span.seq);
+  const seq = named?.seq;
   const loaded = useLoaded(async () => (seq === undefined ? undefined : toPrompt(await run.texts.event(seq))), [seq]);
   if (loaded.state === "loading") return <p class={styles["cut"]}>Loading</p>;
-  if (loaded.state === "failed" || loaded.value === undefined) {
+  if (loaded.state === "failed" || loaded.value === undefined || named === undefined) {
     return <p class={styles["cut"]}>The earlier messages are not recorded</p>;
   }
   const { earlier, added } = loaded.value;
@@ -64,7 +67,7 @@ function Earlier(of: { readonly nodeId: string; readonly callId: string; readonl
   return (
     <>
       {earlier !== null && before > 0 && (
-        <Earlier nodeId={nodeId} callId={earlier.callId} count={Math.min(before, count)} />
+        <Earlier span={named} callId={earlier.callId} count={Math.min(before, count)} />
       )}
       {added.slice(0, Math.max(0, count - before)).map((message, index) => (
         <OneMessage key={index} message={message} />
