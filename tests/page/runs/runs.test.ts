@@ -157,5 +157,8 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await offline.page.getByText("Step 2. The entries about").first().waitFor();
     await offline.screenshot("run-exported");
     expect(await offline.violations()).toEqual([]);
+
+    const astray = await on.stage.openOffline(`${pathToFileURL(path).href}#/%E0`);
+    await astray.page.getByText("Aurora: 1,204 lanterns").first().waitFor();
   });
 });

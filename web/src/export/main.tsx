@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { RunBody } from "../runs/page/run-body.tsx";
 import { runCommands } from "../runs/page/run-commands.ts";
 import { RunProvider } from "../runs/run-context.ts";
+import { decode } from "../state/route.ts";
 import { RunState } from "../state/runs/run.ts";
 import "../style/tokens.css";
 import "../style/base.css";
@@ -43,7 +44,7 @@ function Viewer({ run }: { readonly run: RunState }): VNode {
 function useAddress(run: RunState): void {
   useEffect(() => {
     const follow = (): void => {
-      const id = decodeURIComponent(location.hash.replace(/^#\//, ""));
+      const id = decode(location.hash.replace(/^#\//, ""));
       if (id !== "") run.select(id);
     };
     follow();

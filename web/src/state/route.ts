@@ -44,7 +44,8 @@ export function parseRoute(hash: string): Route {
   };
 }
 
-function decode(text: string): string {
+/** What is not encoded as it should be stays as it is: anybody can write an address. */
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
