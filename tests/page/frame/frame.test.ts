@@ -54,8 +54,8 @@ describe.skipIf(!hasBrowser)("the frame", () => {
 
   test("a server that is killed is missed, what was seen stays, and a new one is found", async () => {
     const cells = await openConsole(on.stage, "kept", {
-      // Requests fail in many ways while there is no server; then the session has ended with it.
-      allow: [/net::ERR_/, /WebSocket/, /410 \(Gone\)/],
+      // Requests fail in many ways while there is no server; then the session and its executions have ended with it.
+      allow: [/net::ERR_/, /WebSocket/, /410 \(Gone\)/, /404 \(Not Found\).*\/v1\/executions\//],
     });
     const { page } = cells;
     await cells.run("print('seen', 'before')");
