@@ -56,6 +56,29 @@ describe.skipIf(!hasBrowser)("on a phone", { tags: "stress" }, () => {
     expect(await transcript.isVisible()).toBe(false);
   });
 
+  test("Back in the browser closes the transcript, and stays with the run", async () => {
+    const { page } = await on.stage.open("#/runs", PHONE);
+    await page.getByRole("link", { name: LONG_RUN.query.slice(0, 40) }).tap();
+    const row = page.getByRole("row", { name: /step 1/ }).first();
+    const transcript = page.getByRole("region", { name: "Transcript" });
+    const address = (): string => new URL(page.url()).hash;
+    for (const _ of ["once", "and again"]) {
+      await row.tap();
+      await transcript.getByRole("heading", { name: "step 1" }).waitFor();
+      await expect.poll(address, SOON).toBe("#/runs/r-long/n0/1");
+      await page.goBack();
+      await transcript.waitFor({ state: "hidden" });
+      expect(address()).toBe("#/runs/r-long");
+      await page.goForward();
+      await transcript.waitFor();
+      await page.getByRole("button", { name: "Back to the table" }).tap();
+      await expect.poll(address, SOON).toBe("#/runs/r-long");
+      expect(await transcript.isVisible()).toBe(false);
+    }
+    await page.goBack();
+    await expect.poll(address, SOON).toBe("#/runs");
+  });
+
   test("a command to copy is one line that scrolls", async () => {
     const reader = await on.stage.open("", { ...PHONE, token: null, allow: [/401 \(Unauthorized\)/] });
     const command = reader.page.getByText("cat ~/");

@@ -30,7 +30,7 @@ export class Router {
   go(route: RouteLike, { replace = false }: { readonly replace?: boolean } = {}): void {
     const address = toAddress(route);
     if (address === location.hash) return;
-    if (replace) history.replaceState(null, "", address);
+    if (replace) history.replaceState(history.state, "", address);
     else history.pushState(null, "", address);
     this.#route.value = parseRoute(address);
   }

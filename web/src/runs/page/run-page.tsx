@@ -11,6 +11,7 @@ import { useConfirm } from "../../parts/overlay/dialog.tsx";
 import { useCommands } from "../../state/commands.ts";
 import { usePage } from "../../state/page.ts";
 import { toAddress, type RouteLike } from "../../state/router.ts";
+import { isSheetEntry } from "../../state/sheet-entry.ts";
 import { exportRun } from "../../state/runs/export/export-run.ts";
 import { download, loadViewer } from "../../state/runs/export/viewer-file.ts";
 import { RunState } from "../../state/runs/run.ts";
@@ -147,18 +148,27 @@ function useAddress(run: RunState, rowId: string | undefined): void {
   const { router } = usePage();
   const { runId } = run.source;
   const written = useRef<string>(undefined);
+  const opened = useRef<RunState>(undefined);
   useEffect(() => {
-    if (rowId === undefined || rowId === written.current) return;
-    // A link to a step or a call is there to be read.
-    if (rowId.includes("/")) run.read(rowId);
+    const isFirst = opened.current !== run;
+    opened.current = run;
+    if (rowId === written.current) return;
+    written.current = undefined;
+    if (rowId === undefined) return;
+    // A link to a step or a call is there to be read. Back to the table leads to an address as well.
+    if (rowId.includes("/") && (isFirst || isSheetEntry())) run.read(rowId);
     else run.select(rowId);
   }, [run, rowId]);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let last: string | undefined;
     const stop = effect(() => {
       const id = run.selectedId.value;
+      const isReading = run.isReading.value;
       clearTimeout(timer);
-      if (id === undefined) return;
+      // The address stays when the transcript closes, and is written again when it opens again.
+      if (id === undefined || (id === last && !isReading)) return;
+      last = id;
       timer = setTimeout(() => {
         const { place, path } = untracked(() => router.route.value);
         if (place !== "runs" || path[0] !== runId) return;
