@@ -1,7 +1,7 @@
 // Limits in words.
 
 import { formatCost, formatCount, formatDuration } from "../../parts/format.ts";
-import type { OutlineMark } from "../../state/runs/run-source.ts";
+import type { OutlineMark, RunOutline } from "../../state/runs/run-source.ts";
 
 type Axis = OutlineMark["axis"];
 
@@ -23,4 +23,10 @@ export function formatAmount(axis: Axis, amount: number): string {
 export function markText({ kind, axis, used, limit }: OutlineMark): string {
   const what = kind === "limit-reached" ? "Limit reached" : "Limit near";
   return `${what}: ${AXIS_NAMES[axis].toLowerCase()}, ${formatAmount(axis, used)} of ${formatAmount(axis, limit)}`;
+}
+
+/** The limit that ended a node. Undefined: it was none. */
+export function stoppedBy(reason: RunOutline["nodes"][number]["stopReason"]): string | undefined {
+  if (reason === null || reason === "answered" || reason === "error" || reason === "cancelled") return undefined;
+  return `stopped by the limit on ${AXIS_NAMES[reason].toLowerCase()}`;
 }

@@ -9,7 +9,7 @@ import { isEmptyText, stringIn, toRunText } from "../../state/runs/run-text.ts";
 import type { RunOutline } from "../../state/runs/run-source.ts";
 import { useLoaded } from "../../state/runs/use-loaded.ts";
 import { useRun } from "../run-context.ts";
-import { AXIS_NAMES, formatAmount } from "../model/limit-text.ts";
+import { AXIS_NAMES, formatAmount, stoppedBy } from "../model/limit-text.ts";
 import { costOf, NO_SUMS, tokensOf, type Sums } from "../model/sums.ts";
 import { TextBody } from "../transcript/text-body.tsx";
 import { Clamped } from "./clamped.tsx";
@@ -79,12 +79,6 @@ export function RunHeader(): VNode | null {
       </div>
     </header>
   );
-}
-
-/** The limit that ended it. Undefined: it was none. */
-function stoppedBy(reason: NonNullable<RunOutline["nodes"][number]["stopReason"]> | null): string | undefined {
-  if (reason === null || reason === "answered" || reason === "error" || reason === "cancelled") return undefined;
-  return `stopped by the limit on ${AXIS_NAMES[reason].toLowerCase()}`;
 }
 
 function Question(): VNode {

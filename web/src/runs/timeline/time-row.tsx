@@ -3,13 +3,14 @@
 import type { VNode } from "preact";
 import { memo } from "preact/compat";
 import { formatCost, formatCount } from "../../parts/format.ts";
-import { firstWords, modelOf, troubleOf, wordOf } from "../model/row-text.ts";
+import { firstWords, modelOf, wordOf } from "../model/row-text.ts";
 import type { RunRow } from "../model/run-tree.ts";
 import { costOf, tokensOf } from "../model/sums.ts";
 import type { TimeRange } from "../model/time-scale.ts";
 import { Bar } from "./bar.tsx";
 import { KindGlyph } from "./kind-glyph.tsx";
 import styles from "./time-row.module.css";
+import { TroubleMark } from "./trouble-mark.tsx";
 
 export const ROW_HEIGHT = 28;
 const INDENT = 12;
@@ -38,7 +39,6 @@ export interface TimeRowProps {
 export const TimeRow = memo(function TimeRow(props: TimeRowProps): VNode {
   const { row, index, isSelected, isTabStop, isFolded, range, width, now, isLive, onSelect, onFold } = props;
   const { children, level, sums } = row;
-  const trouble = troubleOf(row);
   const tokens = tokensOf(sums);
   const hasChildren = children.length > 0;
   const toggle = (event: MouseEvent): void => {
@@ -77,7 +77,7 @@ export const TimeRow = memo(function TimeRow(props: TimeRowProps): VNode {
         </span>
         <KindGlyph kind={row.kind} />
         <span class={styles["word"]}>{wordOf(row)}</span>
-        {trouble !== undefined && <span class={styles["failed"]}>{trouble}</span>}
+        <TroubleMark row={row} />
         <span class={styles["words"]}>{firstWords(row)}</span>
         {isFolded && <span class={styles["hidden"]}>{`+${formatCount(row.below)}`}</span>}
       </div>

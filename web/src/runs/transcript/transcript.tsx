@@ -6,11 +6,13 @@ import { toSafeText } from "../../parts/safe-text.ts";
 import { isEmptyText, isRecord, numberIn, stringIn, toRunText } from "../../state/runs/run-text.ts";
 import { useLoaded, type Loaded } from "../../state/runs/use-loaded.ts";
 import { messageOf } from "../message-of.ts";
-import { troubleOf, wordOf } from "../model/row-text.ts";
+import { stoppedBy } from "../model/limit-text.ts";
+import { wordOf } from "../model/row-text.ts";
 import type { RunRow } from "../model/run-tree.ts";
 import { costOf } from "../model/sums.ts";
 import { useRun } from "../run-context.ts";
 import { KindGlyph } from "../timeline/kind-glyph.tsx";
+import { TroubleMark } from "../timeline/trouble-mark.tsx";
 import { CodeParts, ModelParts, ToolParts } from "./call-parts.tsx";
 import { Part } from "./part.tsx";
 import { RowLink, RowLinks } from "./row-link.tsx";
@@ -54,7 +56,6 @@ export function RowTranscript({ row }: { readonly row: RunRow }): VNode {
 function Heading({ row }: { readonly row: RunRow }): VNode {
   const above: RunRow[] = [];
   for (let at = row.parent; at !== null; at = at.parent) above.unshift(at);
-  const trouble = troubleOf(row);
   const shown = above.length > 4 ? [above[0], undefined, ...above.slice(-2)] : above;
   return (
     <header class={styles["heading"]}>
@@ -66,7 +67,7 @@ function Heading({ row }: { readonly row: RunRow }): VNode {
       <h2>
         <KindGlyph kind={row.kind} />
         {wordOf(row)}
-        {trouble !== undefined && <span class={styles["failed"]}>{trouble}</span>}
+        <TroubleMark row={row} />
         {row.endedAt === null && <span class={styles["running"]}>running</span>}
       </h2>
       <p class={styles["facts"]}>
@@ -185,7 +186,7 @@ function NodeParts({ row }: { readonly row: RunRow }): VNode | null {
             {end?.type === "node-end" && (
               <Part
                 title="Answer"
-                facts={node.stopReason !== null && node.stopReason !== "answered" ? `stopped: ${node.stopReason}` : ""}
+                facts={stoppedBy(node.stopReason) ?? ""}
                 tone={node.status === "failed" ? "error" : "child"}
               >
                 {end["answer"] === null ? (
