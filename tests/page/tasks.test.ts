@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)("tasks", () => {
     await page.getByText("cancelled").first().waitFor();
   });
 
-  test("a command that failed is marked by its exit code, in the list and by itself", async () => {
+  test("a command that failed is marked by its exit code, in the list, by itself and in the palette", async () => {
     await on.stage.runtime.shell("echo 'no such target' >&2; exit 2", { id: "t-failed" });
     const { page } = await on.stage.open("#/tasks");
     const row = page.getByRole("row", { name: /no such target/ });
@@ -51,6 +51,9 @@ describe.skipIf(!hasBrowser)("tasks", () => {
     const task = page.getByRole("article", { name: "Task t-failed" });
     await task.getByText("exit 2", { exact: true }).waitFor();
     expect(await task.getByText("completed").count()).toBe(0);
+    await page.keyboard.press("Control+k");
+    const option = page.getByRole("option", { name: /no such target/ });
+    await option.getByText("exit 2", { exact: true }).waitFor();
   });
 
   test("a command is started from the page, and is in the list", async () => {

@@ -2,6 +2,7 @@
 
 import type { Runtime } from "rlm-runtime/client";
 import type { RouteLike } from "./router.ts";
+import { lookOf } from "./task-look.ts";
 
 export interface PlaceToGo {
   readonly id: string;
@@ -11,6 +12,8 @@ export interface PlaceToGo {
   /** By which it is found as well. */
   readonly words?: string;
   readonly state: string;
+  /** Another word than the state's. */
+  readonly stateWord?: string | undefined;
   readonly route: RouteLike;
 }
 
@@ -35,14 +38,12 @@ async function loadSessions({ sessions }: Runtime): Promise<PlaceToGo[]> {
 
 async function loadTasks({ tasks }: Runtime): Promise<PlaceToGo[]> {
   const { items } = await tasks.list({ limit: MAX_OF_EACH });
-  return items.toReversed().map(({ id, command, status }) => ({
-    id: `task ${id}`,
-    kind: "Task",
-    name: command,
-    words: id,
-    state: status,
-    route: { place: "tasks", path: [id] },
-  }));
+  return items.toReversed().map((task) => {
+    const { id, command } = task;
+    const { state, word } = lookOf(task);
+    const route = { place: "tasks", path: [id] } as const;
+    return { id: `task ${id}`, kind: "Task", name: command, words: id, state, stateWord: word, route };
+  });
 }
 
 async function loadRuns({ runs }: Runtime): Promise<PlaceToGo[]> {

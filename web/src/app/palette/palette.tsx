@@ -16,6 +16,7 @@ interface Choice extends Entry {
   readonly icon: IconName;
   readonly keys?: string | undefined;
   readonly state?: string;
+  readonly stateWord?: string | undefined;
   readonly pick: () => void;
 }
 
@@ -144,7 +145,7 @@ function Option({ id, ranked: { entry, marks }, isActive, onActive, onPick }: Op
       <span class={styles["title"]}>
         <Marked text={entry.title} marks={marks} />
       </span>
-      {entry.state !== undefined && <Status state={entry.state} />}
+      {entry.state !== undefined && <Status state={entry.state} word={entry.stateWord} />}
       {entry.keys !== undefined && <KeyCaps keys={entry.keys} />}
       <span class={styles["group"]}>{entry.group}</span>
     </button>
@@ -176,9 +177,9 @@ function useChoices({ commands, runtime, router }: PageState): readonly Choice[]
   const { value: list } = commands.list;
   return useMemo(() => {
     const actions = list.map((command): Choice => ({ ...command, icon: "chevron-right", pick: command.run }));
-    const goals = places.map(({ id, kind, name, words, state, route }): Choice => {
+    const goals = places.map(({ id, kind, name, words, state, stateWord, route }): Choice => {
       const title = toSafeText(name, { maxCharacters: 200 });
-      return { id, title, group: kind, words, state, icon: ICONS[kind], pick: () => router.go(route) };
+      return { id, title, group: kind, words, state, stateWord, icon: ICONS[kind], pick: () => router.go(route) };
     });
     const inGroups = (isWanted: (group: string) => boolean): Choice[] => actions.filter(({ group }) => isWanted(group));
     return [
