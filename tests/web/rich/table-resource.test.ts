@@ -43,6 +43,32 @@ describe("readTable()", () => {
     expect(readTable(JSON.stringify({ schema: { fields }, data: [{}] }))?.rows).toEqual([[null, null]]);
   });
 
+  test.each([
+    [
+      ["2026-03-06T00:00:00.000", null, "2026-03-07T00:00:00.000"],
+      ["2026-03-06", null, "2026-03-07"],
+    ],
+    [
+      ["2026-03-06T00:00:00.000", "2026-03-06T12:30:00.000"],
+      ["2026-03-06 00:00:00", "2026-03-06 12:30:00"],
+    ],
+    [["2026-03-06T00:00:00.250"], ["2026-03-06 00:00:00.250"]],
+    [["2026-03-06T00:00:00.000Z"], ["2026-03-06T00:00:00.000Z"]],
+    [
+      [7, "soon"],
+      [7, "soon"],
+    ],
+  ])("times are as short as their column allows: %j", (times, shown) => {
+    const fields = [
+      { name: "at", type: "datetime" },
+      { name: "text", type: "string" },
+    ];
+    const data = times.map((at) => ({ at, text: "2026-03-06T00:00:00.000" }));
+    const rows = readTable(table({ schema: { fields }, data }))?.rows;
+    expect(rows?.map(([at]) => at)).toEqual(shown);
+    expect(rows?.[0]?.[1]).toBe("2026-03-06T00:00:00.000");
+  });
+
   test("a total is at least what is here", () => {
     expect(readTable(table({ totalRows: -1, totalColumns: "many" }))).toMatchObject({ totalRows: 1, totalColumns: 2 });
   });

@@ -47,12 +47,12 @@ export function TableOutput({ table }: { readonly table: TableResource }): VNode
         <span>{describe(table, size)}</span>
         {rows.length < sorted.length && (
           <Button onClick={() => setShownRows(shownRows + MORE_ROWS)}>
-            {exactly(Math.min(MORE_ROWS, sorted.length - rows.length))} more rows
+            {more(Math.min(MORE_ROWS, sorted.length - rows.length), "row")}
           </Button>
         )}
         {columns.length < table.columns.length && (
           <Button onClick={() => setShownColumns(shownColumns + MORE_COLUMNS)}>
-            {exactly(Math.min(MORE_COLUMNS, table.columns.length - columns.length))} more columns
+            {more(Math.min(MORE_COLUMNS, table.columns.length - columns.length), "column")}
           </Button>
         )}
       </figcaption>
@@ -122,6 +122,10 @@ function TableRow({ row, columns }: { readonly row: Row; readonly columns: reado
 
 function cellClass(isNumber: boolean, isKey: boolean): string {
   return [isNumber && styles["number"], isKey && styles["key"]].filter(Boolean).join(" ");
+}
+
+function more(count: number, what: string): string {
+  return `${exactly(count)} more ${what}${count === 1 ? "" : "s"}`;
 }
 
 function exactly(count: number): string {

@@ -43,6 +43,8 @@ function toTable(resource: unknown): TableResource | undefined {
     .map(({ name, type }) => ({ name: String(name), isNumber: NUMBERS.includes(type), isKey: keys.includes(name) }));
   if (columns.length === 0) return undefined;
   const rows = data.slice(0, MAX_ROWS).map((row: unknown) => columns.map(({ name }) => toCell(row, name)));
+  const times = new Set(fields.filter((field) => isFields(field) && field["type"] === "datetime").map(nameOf));
+  for (const [at, { name }] of columns.entries()) if (times.has(name)) shortenTimes(rows, at);
   const { totalRows, totalColumns } = resource;
   const keyColumns = columns.filter(({ isKey }) => isKey).length;
   return {
@@ -51,6 +53,24 @@ function toTable(resource: unknown): TableResource | undefined {
     totalRows: toCount(totalRows, rows.length),
     totalColumns: toCount(totalColumns, columns.length - keyColumns),
   };
+}
+
+const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)$/;
+
+/** As pandas prints them: days alone, or whole seconds, if that is all there is in the column. */
+function shortenTimes(rows: readonly Cell[][], at: number): void {
+  const found = rows.map((row) => row[at] ?? null).filter((cell) => cell !== null);
+  const areAll = (pattern: RegExp): boolean => found.every((cell) => typeof cell === "string" && pattern.test(cell));
+  if (!areAll(TIME)) return;
+  const form = areAll(/T00:00:00\.0+$/) ? "$1" : areAll(/\.0+$/) ? "$1 $2" : "$1 $2$3";
+  for (const row of rows) {
+    const cell = row[at];
+    if (typeof cell === "string") row[at] = cell.replace(TIME, form);
+  }
+}
+
+function nameOf(field: Fields): unknown {
+  return field["name"];
 }
 
 function isFields(value: unknown): value is Fields {
