@@ -108,4 +108,18 @@ describe.skipIf(!hasBrowser)("the panes of a session", { tags: "stress" }, () =>
     await cells.editor.pressSequentially("(");
     await page.getByText("How many lanterns a ship has.").last().waitFor();
   });
+
+  test("a signature of many parameters takes a few lines, and shows the one that comes next", async () => {
+    const cells = await openConsole(on.stage, "many");
+    const names = Array.from({ length: 80 }, (_, n) => `lantern_number_${n}=None`);
+    await cells.run(`def hang(${names.join(", ")}): pass`);
+    await cells.cell(1).waitFor();
+    await cells.editor.pressSequentially(`hang(${"0, ".repeat(40)}`);
+    const line = cells.page.locator(".rlm-signature-line");
+    await expect.poll(() => line.locator("b").innerText(), SOON).toContain("lantern_number_40=None");
+    const [outer, inner] = [await line.boundingBox(), await line.locator("b").boundingBox()];
+    expect(outer?.height).toBeLessThan(120);
+    expect(inner?.y).toBeGreaterThanOrEqual(outer?.y ?? Infinity);
+    expect(inner?.y).toBeLessThan((outer?.y ?? 0) + (outer?.height ?? 0));
+  });
 });

@@ -1,7 +1,7 @@
 // The signature of the call at the cursor, above it, with the parameter that comes next.
 
 import { StateEffect, StateField, type Extension } from "@codemirror/state";
-import { EditorView, showTooltip, ViewPlugin, type Tooltip, type ViewUpdate } from "@codemirror/view";
+import { EditorView, showTooltip, ViewPlugin, type Tooltip, type TooltipView, type ViewUpdate } from "@codemirror/view";
 import type { Signature } from "rlm-runtime/client";
 import { toSafeText } from "../../parts/safe-text.ts";
 import { splitSignature } from "./split-signature.ts";
@@ -41,9 +41,7 @@ export function signatureHelp(ask: Ask): Extension {
       const signature = open === undefined ? null : await ask(code, cursor).catch(() => null);
       if (mine !== asked || view.state.doc !== doc) return;
       const isKnown = signature !== null && open !== undefined;
-      show(
-        isKnown ? { pos: open, above: true, strictSide: false, create: () => ({ dom: toElement(signature) }) } : null,
-      );
+      show(isKnown ? { pos: open, above: true, strictSide: false, create: () => toView(signature) } : null);
     };
     return {
       update({ docChanged, selectionSet, focusChanged }: ViewUpdate) {
@@ -74,6 +72,17 @@ function openCallBefore(code: string, cursor: number): number | undefined {
     if (depth < 0) return index;
   }
   return undefined;
+}
+
+/** A long signature scrolls, so that it does not hide what was run before. The parameter is in its middle. */
+function toView(signature: Signature): TooltipView {
+  const dom = toElement(signature);
+  const line = dom.querySelector<HTMLElement>(".rlm-signature-line");
+  const parameter = line?.querySelector("b");
+  const mount = (): void => {
+    if (line && parameter) line.scrollTop = parameter.offsetTop - line.clientHeight / 2;
+  };
+  return { dom, mount };
 }
 
 function toElement({ name, signature, documentation, parameter }: Signature): HTMLElement {

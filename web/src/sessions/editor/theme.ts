@@ -56,7 +56,13 @@ export const editorTheme = EditorView.theme({
   },
   "li[aria-selected] .cm-completionDetail": { color: "var(--on-accent)" },
   ".rlm-signature": { maxWidth: "36rem", padding: "var(--space-4) var(--space-8)" },
-  ".rlm-signature-line": { font: "var(--code-12)", overflowWrap: "anywhere" },
+  ".rlm-signature-line": {
+    position: "relative",
+    maxHeight: "6rem",
+    overflow: "auto",
+    font: "var(--code-12)",
+    overflowWrap: "anywhere",
+  },
   ".rlm-signature-line b": { color: "var(--accent)", fontWeight: "600" },
   ".rlm-signature-text": {
     marginTop: "var(--space-4)",
