@@ -52,6 +52,22 @@ describe.skipIf(!hasBrowser)("the frame", () => {
     expect(await background()).toBe(dark);
   });
 
+  test("files that are dropped beside a place for them are not opened instead of the page", async () => {
+    const { page } = await on.stage.open("#/sessions");
+    await page.getByRole("navigation").first().waitFor();
+    const isLeftToTheBrowser = (type: string, kind: string): Promise<boolean> =>
+      page.evaluate(`(() => {
+        const dataTransfer = new DataTransfer();
+        if (${kind === "file"}) dataTransfer.items.add(new File(["text"], "a.txt"));
+        else dataTransfer.setData("text/plain", "a text");
+        return document.querySelector("main").dispatchEvent(new DragEvent("${type}", { dataTransfer, bubbles: true, cancelable: true }));
+      })()`);
+    for (const type of ["dragover", "drop"]) {
+      expect(await isLeftToTheBrowser(type, "file")).toBe(false);
+      expect(await isLeftToTheBrowser(type, "text")).toBe(true);
+    }
+  });
+
   test("a server that is killed is missed, what was seen stays, and a new one is found", async () => {
     const cells = await openConsole(on.stage, "kept", {
       // Requests fail in many ways while there is no server; then the session and its executions have ended with it.

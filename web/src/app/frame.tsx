@@ -16,6 +16,7 @@ import { PLACES } from "./places.ts";
 import { Rail } from "./rail.tsx";
 import { toTitle } from "./title.ts";
 import { useHeadingFocus } from "./use-heading-focus.ts";
+import { useStrayDrops } from "./use-stray-drops.ts";
 import { WINDOWS, type WindowName } from "./windows.tsx";
 
 export function Frame({ children }: { readonly children: ComponentChildren }): VNode {
@@ -25,6 +26,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): V
   const route = router.route.value;
 
   useKeys(commands);
+  useStrayDrops();
   usePageCommands(setWindow);
   useHeadingFocus(main, [route.place, route.path[0], route.query["compare"]].join("/"));
   useEffect(() => {
