@@ -157,6 +157,20 @@ describe.skipIf(!hasBrowser)("on a phone", { tags: "stress" }, () => {
     await expect.poll(() => page.getByRole("region", { name: "Right run" }).count(), SOON).toBe(0);
   });
 
+  test("a session is listed with its state, environment, memory and idle time", async () => {
+    const reader = await on.stage.open("#/sessions", PHONE);
+    const item = reader.page.getByRole("link", { name: /narrow/ });
+    await expect.poll(() => item.innerText(), SOON).toMatch(/^narrow\s+idle\s+local\S* .*\d MB\s+(now|\d+ \w+ ago)$/s);
+    await reader.settle();
+    await reader.screenshot("phone-sessions");
+    expect(await reader.violations()).toEqual([]);
+    const list = reader.page.getByRole("list", { name: "List of sessions" });
+    const size = list.evaluate(({ scrollWidth, clientWidth }: Widths) => scrollWidth - clientWidth);
+    expect(await size).toBe(0);
+    await item.tap();
+    await reader.page.getByText("cargo[11]").waitFor();
+  });
+
   test("code in the console has the whole width, but for the facts beside its first line", async () => {
     const reader = await on.stage.open("#/sessions/narrow", PHONE);
     const cell = reader.page.getByRole("article", { name: /^Execution/ }).first();
@@ -168,6 +182,11 @@ describe.skipIf(!hasBrowser)("on a phone", { tags: "stress" }, () => {
     expect((code?.x ?? 0) + (code?.width ?? 0)).toBeGreaterThanOrEqual((menu?.x ?? 0) + (menu?.width ?? 0) - 1);
   });
 });
+
+interface Widths {
+  readonly scrollWidth: number;
+  readonly clientWidth: number;
+}
 
 /** How many rows of the table are in the window. */
 async function seenRows({ page }: Reader): Promise<number> {

@@ -9,7 +9,7 @@ import { Menu, type MenuAction } from "../parts/overlay/menu.tsx";
 import { toSafeText } from "../parts/safe-text.ts";
 import { toAddress } from "../state/router.ts";
 import type { OpenSession } from "../state/sessions/open-session.ts";
-import { environmentOf, SessionState } from "./list/session-table.tsx";
+import { environmentOf, SessionState } from "./list/session-state.tsx";
 import styles from "./session-header.module.css";
 import type { SessionActions } from "./use-session-actions.ts";
 

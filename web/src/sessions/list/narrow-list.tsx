@@ -10,7 +10,7 @@ import { toAddress } from "../../state/router.ts";
 import type { SessionList } from "../../state/sessions/session-list.ts";
 import { NewSession } from "./new-session.tsx";
 import styles from "./narrow-list.module.css";
-import { activeAt, SessionState } from "./session-table.tsx";
+import { activeAt, SessionState } from "./session-state.tsx";
 
 interface NarrowListProps {
   readonly list: SessionList;

@@ -6,10 +6,10 @@ import type { SessionInfo } from "rlm-runtime/client";
 import { Button } from "../../parts/button.tsx";
 import { Age } from "../../parts/feedback/age.tsx";
 import { Skeleton } from "../../parts/feedback/skeleton.tsx";
-import { Status } from "../../parts/feedback/status.tsx";
 import { formatBytes, formatCount } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { DataTable, type Column } from "../../parts/layout/data-table.tsx";
+import { useNarrow } from "../../parts/layout/use-narrow.ts";
 import { useConfirm } from "../../parts/overlay/dialog.tsx";
 import { Menu } from "../../parts/overlay/menu.tsx";
 import { toSafeText } from "../../parts/safe-text.ts";
@@ -20,6 +20,8 @@ import type { SessionList } from "../../state/sessions/session-list.ts";
 import { ClosesIn } from "./closes-in.tsx";
 import { NewSession } from "./new-session.tsx";
 import { NoSessions } from "./no-sessions.tsx";
+import { SessionItems } from "./session-items.tsx";
+import { activeAt, environmentOf, SessionState } from "./session-state.tsx";
 import styles from "./session-table.module.css";
 
 export function SessionTable({ list }: { readonly list: SessionList }): VNode {
@@ -27,6 +29,7 @@ export function SessionTable({ list }: { readonly list: SessionList }): VNode {
   const [isOpening, setOpening] = useState(false);
   const sessions = list.sessions.value;
   const columns = useColumns(list);
+  const isNarrow = useNarrow();
   useCommands([{ id: "session-new", title: "New session", group: "Sessions", keys: "n", run: () => setOpening(true) }]);
   return (
     <section class={styles["page"]} aria-labelledby="sessions-title">
@@ -46,6 +49,8 @@ export function SessionTable({ list }: { readonly list: SessionList }): VNode {
           <Skeleton lines={6} lineHeight={40} label="Loading the sessions" />
         ) : sessions.length === 0 ? (
           <NoSessions />
+        ) : isNarrow ? (
+          <SessionItems sessions={sessions} />
         ) : (
           <DataTable
             label="List of sessions"
@@ -119,30 +124,6 @@ function useColumns(list: SessionList): readonly Column<SessionInfo>[] {
     ],
     [list],
   );
-}
-
-/** `running, 2 waiting`. */
-export function SessionState({
-  info,
-  isSmall = false,
-}: {
-  readonly info: SessionInfo;
-  readonly isSmall?: boolean;
-}): VNode {
-  const { state, waiting } = info;
-  return <Status state={state} word={waiting > 0 ? `${state}, ${waiting} waiting` : undefined} isSmall={isSmall} />;
-}
-
-export function environmentOf({ environment, tier }: Pick<SessionInfo, "environment" | "tier">): string {
-  return toSafeText(
-    tier === null || tier === environment
-      ? environment
-      : `${environment} · ${tier.length === 1 ? `tier ${tier}` : tier}`,
-  );
-}
-
-export function activeAt({ lastExecutedAt, createdAt }: SessionInfo): string {
-  return lastExecutedAt ?? createdAt;
 }
 
 function RowMenu({ list, id }: { readonly list: SessionList; readonly id: string }): VNode {
