@@ -93,7 +93,7 @@ function OneRun({ run, isChosen, onChoose }: OneRunProps): VNode {
         {wallMs !== null ? formatDuration(wallMs) : status === "running" ? <Age since={startedAt} as="time" /> : "–"}
       </td>
       <td class={styles["number"]}>
-        <Age since={startedAt} />
+        <Age since={startedAt} suffix=" ago" />
       </td>
     </tr>
   );

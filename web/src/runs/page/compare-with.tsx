@@ -37,7 +37,7 @@ function CompareWith({ runId, onClose }: { readonly runId: string; readonly onCl
             <a href={toAddress({ place: "runs", query: { compare: `${runId},${id}` } })}>
               <span class={styles["query"]}>{toSafeText(query, { maxCharacters: 200 }) || id}</span>
               <Status state={status} />
-              <Age since={startedAt} />
+              <Age since={startedAt} suffix=" ago" />
             </a>
           </li>
         ))}

@@ -111,7 +111,7 @@ function useColumns(list: SessionList): readonly Column<SessionInfo>[] {
         title: "Last active",
         isNumber: true,
         sortBy: (info) => Date.parse(activeAt(info)),
-        render: (info) => <Age since={activeAt(info)} />,
+        render: (info) => <Age since={activeAt(info)} suffix=" ago" />,
       },
       {
         id: "closes",

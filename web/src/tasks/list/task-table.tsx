@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<TaskInfo>[] = [
     title: "Started",
     isNumber: true,
     sortBy: ({ startedAt }) => Date.parse(startedAt),
-    render: ({ startedAt }) => <Age since={startedAt} />,
+    render: ({ startedAt }) => <Age since={startedAt} suffix=" ago" />,
   },
   {
     id: "time",

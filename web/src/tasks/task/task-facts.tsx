@@ -21,7 +21,7 @@ export function TaskFacts({ info }: { readonly info: TaskInfo }): VNode {
       {why !== null && <Fact name="Why">{toSafeText(why, { maxCharacters: 300 })}</Fact>}
       <Fact name="Time">{formatDuration(durationMs)}</Fact>
       <Fact name="Started">
-        <Age since={startedAt} />
+        <Age since={startedAt} suffix=" ago" />
       </Fact>
       {sessionId !== null && (
         <Fact name="Session">
