@@ -134,6 +134,9 @@ describe.skipIf(!hasBrowser)("runs", () => {
       .first()
       .click();
     await page.getByText("the runs part here").waitFor();
+    // When they started tells them apart.
+    const names = await page.getByRole("rowheader", { name: / ago$/ }).allInnerTexts();
+    expect(names.map((name) => name.replaceAll(/\s+/g, " "))).toEqual(["Left 2 h ago", "Right 4 d ago"]);
     expect(decodeURIComponent(page.url())).toMatch(new RegExp(COMPARED.join("|")));
   });
 

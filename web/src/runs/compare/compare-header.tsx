@@ -1,6 +1,7 @@
 // What two runs have in common and where their figures differ.
 
 import type { VNode } from "preact";
+import { Age } from "../../parts/feedback/age.tsx";
 import { Status } from "../../parts/feedback/status.tsx";
 import { formatCost, formatCount, formatDuration } from "../../parts/format.ts";
 import { useNarrow } from "../../parts/layout/use-narrow.ts";
@@ -82,10 +83,10 @@ function Columns({ a, b }: BothProps): VNode {
             <span class="unseen">Figure</span>
           </th>
           <th scope="col">
-            <RunLink name="Left" runId={a.runId} />
+            <RunLink name="Left" figures={a} />
           </th>
           <th scope="col">
-            <RunLink name="Right" runId={b.runId} />
+            <RunLink name="Right" figures={b} />
           </th>
           <th scope="col" class={styles["number"]}>
             Diff.
@@ -146,16 +147,24 @@ function Said({ text }: { readonly text: string }): VNode {
   return <div class={styles["said"]}>{toSafeText(text, { maxCharacters: 300 })}</div>;
 }
 
-function RunLink({ name, runId }: { readonly name: string; readonly runId: string }): VNode {
+/** When it started tells two runs of one question apart. */
+function RunLink({ name, figures }: { readonly name: string; readonly figures: Figures }): VNode {
+  const { runId, startedAt } = figures;
   return (
-    <a href={toAddress({ place: "runs", path: [runId] })} title={runId}>
-      {name}
-    </a>
+    <>
+      <a href={toAddress({ place: "runs", path: [runId] })} title={runId}>
+        {name}
+      </a>{" "}
+      <span class={styles["age"]}>
+        <Age since={startedAt} suffix=" ago" />
+      </span>
+    </>
   );
 }
 
 interface Figures {
   readonly runId: string;
+  readonly startedAt: number;
   readonly query: string;
   readonly status: string;
   readonly answer: string | null;
@@ -180,12 +189,12 @@ const FIGURES: readonly {
 
 function OneRun(of: { readonly name: string; readonly figures: Figures; readonly showsQuery: boolean }): VNode {
   const { name, figures, showsQuery } = of;
-  const { runId, query, status, answer } = figures;
+  const { query, status, answer } = figures;
   const said = toSafeText(answer ?? "none", { maxCharacters: 300 });
   return (
     <tr>
       <th scope="row">
-        <RunLink name={name} runId={runId} />
+        <RunLink name={name} figures={figures} />
       </th>
       <td>
         <Status state={status} />
@@ -209,6 +218,7 @@ function figuresOf(run: RunState): Figures {
   const root = outline?.nodes[0];
   return {
     runId: run.source.runId,
+    startedAt: outline?.startedAt ?? 0,
     query: outline?.query ?? "",
     status: run.isBroken.value ? "broken" : (root?.status ?? "running"),
     answer: root?.answer ?? null,
