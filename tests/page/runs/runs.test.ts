@@ -76,6 +76,13 @@ describe.skipIf(!hasBrowser)("runs", () => {
     const { page } = await on.stage.open(`#/runs/${DETAILED}/n0/2`);
     const chosen = page.getByRole("row", { selected: true });
     await expect.poll(() => chosen.innerText(), SOON).toMatch(/step 2/);
+    // The code in a message of the prompt looks like code.
+    await page
+      .getByRole("region", { name: "Transcript" })
+      .getByRole("code")
+      .filter({ hasText: "```repl" })
+      .first()
+      .waitFor();
     await page.getByRole("region", { name: "Transcript" }).getByRole("heading", { name: "step 2" }).waitFor();
     await page.keyboard.press("j");
     await expect.poll(() => chosen.innerText(), SOON).toMatch(/model/);

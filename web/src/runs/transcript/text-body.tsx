@@ -1,6 +1,6 @@
 // A text in a transcript. A long one shows its head and its tail; the middle and what is stored apart come on demand.
 
-import type { VNode } from "preact";
+import type { ComponentChild, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatBytes, formatCount } from "../../parts/format.ts";
 import { PythonCode } from "../../parts/python-code.tsx";
@@ -8,7 +8,8 @@ import { toSafeText } from "../../parts/safe-text.ts";
 import type { RunText } from "../../state/runs/run-text.ts";
 import { useLoaded } from "../../state/runs/use-loaded.ts";
 import { messageOf } from "../message-of.ts";
-import { cutText, markMatches, reachOf } from "../model/cut-text.ts";
+import { cutText, markMatches, reachOf, type MarkedPart } from "../model/cut-text.ts";
+import { splitFences } from "../model/split-fences.ts";
 import { useRun } from "../run-context.ts";
 import { MoreButton } from "./more-button.tsx";
 import { titleOfMatch } from "./part.tsx";
@@ -69,6 +70,9 @@ const MORE = 50_000;
 /** More at once would make the page slow. */
 const MAX_SHOWN = 400_000;
 
+/** A text of more is not one that people wrote. */
+const MAX_BLOCKS = 200;
+
 type WholeTextProps = Omit<TextBodyProps, "text"> & { readonly text: string };
 
 function WholeText({ text, as = "prose", isStderr = false }: WholeTextProps): VNode {
@@ -104,8 +108,16 @@ interface PieceProps {
 function Piece({ text, as, sought }: PieceProps): VNode {
   // Marks that reorder or hide text are shown as escapes: nothing here looks like what it is not.
   const safe = useMemo(() => toSafeText(text, { hasLines: true, maxCharacters: Infinity }), [text]);
-  const parts = useMemo(() => markMatches(safe, sought), [safe, sought]);
-  const hasMatch = parts.some(({ isMatch }) => isMatch);
+  const blocks = useMemo(() => {
+    const fenced = as === "prose" ? splitFences(safe) : [];
+    const isPlain = fenced.length === 0 || fenced.length > MAX_BLOCKS;
+    return (isPlain ? [{ text: safe, isCode: false }] : fenced).map(({ text: block, isCode }) => ({
+      isCode,
+      parts: markMatches(block, sought),
+    }));
+  }, [safe, sought, as]);
+  const firstMatch = blocks.flatMap(({ parts }) => parts).find(({ isMatch }) => isMatch);
+  const hasMatch = firstMatch !== undefined;
   const first = useRef<HTMLElement>(null);
   const { search } = useRun();
   const chosen = search.chosen;
@@ -113,17 +125,18 @@ function Piece({ text, as, sought }: PieceProps): VNode {
     if (first.current !== null && chosen !== undefined) showMark(first.current, titleOfMatch(chosen));
   }, [sought, text, hasMatch, chosen]);
   if (as === "python" && !hasMatch) return <PythonCode code={safe} />;
-  const firstMatch = parts.findIndex(({ isMatch }) => isMatch);
+  const show = (part: MarkedPart, index: number): ComponentChild =>
+    part.isMatch ? (
+      <mark key={index} class={styles["match"]} ref={part === firstMatch ? first : null}>
+        {part.text}
+      </mark>
+    ) : (
+      part.text
+    );
   return (
     <pre class={as === "prose" ? styles["proseText"] : styles["outputText"]}>
-      {parts.map((part, index) =>
-        part.isMatch ? (
-          <mark key={index} class={styles["match"]} ref={index === firstMatch ? first : null}>
-            {part.text}
-          </mark>
-        ) : (
-          part.text
-        ),
+      {blocks.map(({ isCode, parts }, index) =>
+        isCode ? <code key={index}>{parts.map(show)}</code> : parts.map(show),
       )}
     </pre>
   );
