@@ -30,7 +30,7 @@ class WasmInterrupts(Interrupts):
         self._handler = self._on_sigint
         self._message_handler = self._on_sigusr1
         self._signal = _signal.signal
-        self._is_handling = self._is_reminded = False
+        self._is_handling = self._is_late = self._is_reminded = False
         self._deadline: Optional[float] = None
 
     def install(self) -> None:
@@ -45,7 +45,8 @@ class WasmInterrupts(Interrupts):
         sys.unraisablehook = self._on_unraisable
 
     def handle_messages(self) -> None:
-        """Handles what has come. Never twice at a time: what comes meanwhile is handled by the first."""
+        """Handles what has come. Never twice at a time: what comes meanwhile is handled by the first. Raises KeyboardInterrupt as the handler
+        of SIGINT does if one has arrived meanwhile."""
         if self._is_handling:
             return
         self._is_handling = True
@@ -53,6 +54,9 @@ class WasmInterrupts(Interrupts):
             self.on_message()
         finally:
             self._is_handling = False
+        if self._is_late:
+            self._is_late = False
+            super()._on_sigint(SIGINT, None)
 
     def guard_until(self, deadline: float, step: Callable[..., Any], *args: Any) -> Tuple[Any, Optional[BaseException]]:
         """As ``guard``. Raises KeyboardInterrupt in the step at the deadline, a time of ``time.monotonic``, and again as long as the step
@@ -66,6 +70,10 @@ class WasmInterrupts(Interrupts):
             DEVICES.tick("deadline", False)
 
     def _on_sigint(self, signum: int, frame: Any) -> None:
+        if self._is_handling and self._deadline is None:  # in our own code, and not in an inspection
+            self._is_late = True
+            return
+        self._is_late = False
         self.handle_messages()  # the buffer holds one number, and this one may have replaced the other
         super()._on_sigint(signum, frame)
 
