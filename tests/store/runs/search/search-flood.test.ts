@@ -59,7 +59,7 @@ test("many short texts that almost match do not hold up the server", { tags: "st
   expect(pause).toBeLessThan(1_500);
 });
 
-test("damaged stretches between two events are not read in every search", async () => {
+test("damaged stretches between two events are not read in every search", { tags: "stress" }, async () => {
   using runs = openRuns();
   const run = await openRun(runs, [{ type: "code-start", step: 1, code: "the beginning" }]);
   const path = join(runs.folder, ID, "events.jsonl");
