@@ -2,7 +2,7 @@
 //
 //   node scripts/docker-engine.mjs run      prints DOCKER_HOST=... and serves until standard input ends or a signal comes
 //   node scripts/docker-engine.mjs start    the same in the background
-//   node scripts/docker-engine.mjs stop     ends every engine that `start` or `run` left running
+//   node scripts/docker-engine.mjs stop     ends every engine that `start` left running
 //   node scripts/docker-engine.mjs check    only says whether this machine can have one
 //
 // The engine has a process namespace and a mount namespace. Process 1 of them ends when this program ends, in whatever way; the kernel then
@@ -19,7 +19,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { NAMESPACES, openEngine } from "./docker/engine.mjs";
-import { PREFIX, cgroupMounts, liveEngines, sweep } from "./docker/leftovers.mjs";
+import { PREFIX, cgroupMounts, detachedEngines, sweep } from "./docker/leftovers.mjs";
 
 const STOP_LIMIT_MS = 60_000;
 
@@ -82,7 +82,7 @@ async function run() {
   check();
   await sweep();
   const ended = untilAsked(isDetached);
-  const engine = await openEngine();
+  const engine = await openEngine({ isDetached });
   try {
     const host = await engine.start();
     process.stdout.write(`DOCKER_HOST=${host}\nENGINE_PID=${engine.pid}\n`);
@@ -118,7 +118,7 @@ async function start() {
 }
 
 async function stop() {
-  for (const { folder, keeper } of liveEngines()) {
+  for (const { folder, keeper } of detachedEngines()) {
     process.kill(keeper.pid, "SIGTERM");
     for (const until = Date.now() + STOP_LIMIT_MS; existsSync(folder); await sleep(50))
       if (Date.now() > until) throw new Error(`process ${keeper.pid} does not end`);

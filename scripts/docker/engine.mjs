@@ -21,11 +21,11 @@ const LONGEST_FOLDER = 60;
 /** Arguments of `unshare`. Mounts of the machine appear inside, and none of those made inside appear outside. */
 export const NAMESPACES = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave"];
 
-/** The namespaces without dockerd. */
-export async function openEngine() {
+/** The namespaces without dockerd. `isDetached`: it outlives whoever started it. */
+export async function openEngine({ isDetached }) {
   const folder = mkdtempSync(join(tmpdir(), PREFIX));
   const madeFolders = SYSTEM_FOLDERS.filter((name) => !existsSync(name));
-  record(folder, { init: null, madeFolders });
+  record(folder, { isDetached, init: null, madeFolders });
   try {
     if (folder.length > LONGEST_FOLDER)
       throw new Error(`'${tmpdir()}' is too long for the sockets of an engine: set TMPDIR to a shorter one`);
@@ -34,7 +34,7 @@ export async function openEngine() {
     writeFileSync(join(folder, "daemon.json"), "{}");
     const holder = await openNamespaces();
     const init = identify(childOf(holder.pid));
-    record(folder, { init, madeFolders });
+    record(folder, { isDetached, init, madeFolders });
     return new Engine(folder, { init, madeFolders, holder });
   } catch (error) {
     await endEngine(folder, { init: null, madeFolders });

@@ -23,8 +23,9 @@ const UNRECORDED_MS = 10 * 60_000;
 const END_LIMIT_MS = 30_000;
 
 /** Writes who owns the folder. `init`: process 1 of the namespace, or null while there is none. */
-export function record(folder, { init, madeFolders }) {
-  const owner = { bootId: bootId(), namespace: pidNamespace(), keeper: identify(process.pid), init, madeFolders };
+export function record(folder, { isDetached, init, madeFolders }) {
+  const keeper = identify(process.pid);
+  const owner = { bootId: bootId(), namespace: pidNamespace(), keeper, isDetached, init, madeFolders };
   writeFileSync(join(folder, RECORD), JSON.stringify(owner));
 }
 
@@ -39,11 +40,12 @@ export function identify(pid) {
   }
 }
 
-/** The engines of this user whose keeper is alive. */
-export function liveEngines() {
+/** The engines of this user that `start` left running. Those of `run`, as of tests, end with whoever started them. */
+export function detachedEngines() {
   return folders().flatMap((folder) => {
     const owner = readRecord(folder);
-    return owner !== undefined && isHere(owner) && isAlive(owner.keeper) ? [{ folder, keeper: owner.keeper }] : [];
+    const isOne = owner?.isDetached === true && isHere(owner) && isAlive(owner.keeper);
+    return isOne ? [{ folder, keeper: owner.keeper }] : [];
   });
 }
 
