@@ -7,7 +7,7 @@ import { linkMounts, toRealPaths } from "./environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT } from "./environments/registry.ts";
 import type { OutputLimits } from "./output/output-log.ts";
 import { DEFAULT_LIMITS } from "./session/default-limits.ts";
-import { checkEnvironment, checkLimits, withDefaults } from "./session/options.ts";
+import { checkEnvironment, checkLimits, checkMemoryIn, withDefaults } from "./session/options.ts";
 import type { SessionOptions } from "./session/options.ts";
 import type { SessionNames, SessionSettings } from "./session/session.ts";
 import { SessionFileWriter } from "./store/session-file.ts";
@@ -51,12 +51,15 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
   checkDuration("timeoutMs", options.timeoutMs);
   checkDuration("idleTimeoutMs", options.idleTimeoutMs);
   checkPreload(options);
+  const environment = options.environment ?? DEFAULT_ENVIRONMENT;
+  const limits = withDefaults(DEFAULT_LIMITS, options.limits);
+  checkMemoryIn(environment, limits);
   return {
-    environment: options.environment ?? DEFAULT_ENVIRONMENT,
+    environment,
     python: options.python ?? process.env["RLM_PYTHON"],
     preload: options.preload ?? parseModuleList(process.env["RLM_PRELOAD"]) ?? DEFAULT_PRELOAD,
     poolSize: options.poolSize ?? 3,
-    limits: withDefaults(DEFAULT_LIMITS, options.limits),
+    limits,
     mounts: options.mounts ?? [],
     timeoutMs: toLimit(options.timeoutMs, 55_000),
     idleTimeoutMs: toLimit(options.idleTimeoutMs, 5 * 60_000),
@@ -86,7 +89,7 @@ export function checkSessionOptions({ limits, idleTimeoutMs, autoCheckpoint, env
   if (env !== undefined) checkEnvironment(env);
 }
 
-/** Throws ForkRefusedError where the options need a capability that the environment lacks. */
+/** Throws ForkRefusedError where the options need a capability that the environment lacks, and RangeError where they give it too little memory. */
 export function toSessionSettings(
   options: SessionOptions,
   settings: RuntimeSettings,
@@ -95,6 +98,7 @@ export function toSessionSettings(
   const { autoCheckpoint = false, includeStdlib = true } = options;
   if (autoCheckpoint) requireCapability(environment, "checkpoint", "open a session with autoCheckpoint");
   const sandboxOptions = toSandboxOptions(settings, options);
+  checkMemoryIn(environment.name, sandboxOptions.limits);
   return {
     environment,
     output,

@@ -72,11 +72,19 @@ export function withDefaults(defaults: Limits, limits: Partial<Limits> = {}): Li
   return { ...defaults, ...Object.fromEntries(defined) };
 }
 
+/** In `wasm` the process around Python needs this, with Node 20 and 24. A worker with less does not start, or ends while code runs. */
+const MINIMUM_IN_WASM = 192 * MIB;
+
 export function checkLimits(limits: Partial<Limits> = {}): void {
   for (const [name, value] of Object.entries(limits)) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`Cannot use limits.${name}: there is no such limit`);
     checkCount(`limits.${name}`, value, MINIMUM[name] ?? 1);
   }
+}
+
+/** Throws a RangeError for a session that the environment of this name cannot hold in its memory. */
+export function checkMemoryIn(environment: string, { memoryBytes }: Pick<Limits, "memoryBytes">): void {
+  if (environment === "wasm") checkCount("limits.memoryBytes in environment 'wasm'", memoryBytes, MINIMUM_IN_WASM);
 }
 
 export function checkExecuteOptions(code: unknown, { id, timeoutMs, env }: ExecuteOptions): void {

@@ -79,6 +79,23 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     },
   );
 
+  test.each([64, 191])("a limit of %i MiB, with which a worker does not live, is refused at once", async (limit) => {
+    const limits = { memoryBytes: limit * MIB };
+    const message = `Cannot use ${limit * MIB} as limits.memoryBytes in environment 'wasm': it must be a whole number of at least ${192 * MIB}`;
+    await expect(runtime.openSession({ limits })).rejects.toThrow(new RangeError(message));
+    await expect(openTestRuntime({ environment: "wasm", limits })).rejects.toThrow(new RangeError(message));
+    await using local = await openTestRuntime({ limits, poolSize: 0 });
+    await expect(local.openSession({ environment: "wasm" })).rejects.toThrow(new RangeError(message));
+    expect(runtime.sessions.list()).toEqual([]);
+  });
+
+  test("with the least memory code runs, and its errors leave the session alive", async () => {
+    await using session = await runtime.openSession({ limits: { memoryBytes: 192 * MIB } });
+    expect(await valueOf(session, "import json; len(json.dumps(list(range(100_000))))")).toBe("688890");
+    const result = await session.execute("b = []\nwhile True: b.append(bytearray(1 << 20))").result;
+    expect(result).toMatchObject({ status: "error", error: { name: "MemoryError" } });
+  });
+
   test("a flood of output is bounded, and can be interrupted", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const execution = session.execute("while True: print('x' * 1000)", { timeoutMs: 2000 });
