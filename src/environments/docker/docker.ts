@@ -3,7 +3,6 @@
 // Creating a container takes half a second, so a pool holds a few with a worker that is ready. Containers end with their session, with this
 // process, or, after a crash of the engine too, by the next start.
 
-import { constants } from "node:os";
 import type { DockerOptions } from "../../api/local.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
@@ -23,7 +22,7 @@ import { holdMounts } from "./held-mounts.ts";
 import { OWN_FOLDERS } from "./paths.ts";
 import { Launcher, type Launch, type Launched } from "./transport/launcher.ts";
 import { removeStaleSocketFolders } from "./transport/socket-link.ts";
-import { networkOf } from "./session-container.ts";
+import { checkProcesses, networkOf } from "./session-container.ts";
 import { prepareImage, type WorkerImage } from "./worker-image.ts";
 
 const REFILL_DELAY_MS = 20;
@@ -200,7 +199,7 @@ export class DockerEnvironment implements Environment {
     } catch (error) {
       if (container !== undefined) await this.#remove(container).catch(() => {});
       if (this.#stop.signal.aborted) throw closed();
-      throw asOwn(toRefusal(explain(error, this.#docker), visible), this.#docker);
+      throw asOwn(toRefusal(explain(error, this.#docker), visible));
     }
   }
 
@@ -240,6 +239,7 @@ export class DockerEnvironment implements Environment {
 
   async #connect(): Promise<Ready> {
     networkOf(this.#docker);
+    checkProcesses(this.#docker);
     const folder = pythonFolder();
     if (folder === undefined) {
       throw unavailable(NO_PYTHON_FOLDER, KEEP_PYTHON_FOLDER);
@@ -260,12 +260,8 @@ function closed(): EnvironmentUnavailableError {
 }
 
 /** The fork server in the container says that it is `local` that cannot be had. */
-function asOwn(error: unknown, { pids }: DockerOptions): unknown {
+function asOwn(error: unknown): unknown {
   if (!(error instanceof EnvironmentUnavailableError) || error.environment === "docker") return error;
-  if (pids !== undefined && error.why.includes(`[Errno ${constants.errno.EAGAIN}]`)) {
-    const why = `a session does not start with [docker] pids = ${pids}, which limits all processes and threads of its container`;
-    return unavailable(why, "Raise it, or leave it out", { cause: error });
-  }
   return unavailable(error.why, error.fix, { cause: error });
 }
 

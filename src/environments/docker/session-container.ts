@@ -14,6 +14,8 @@ import type { WorkerImage } from "./worker-image.ts";
 /** For the fork server and its init, which the limits of a session do not count. */
 const OWN_BYTES = 128 * 1024 * 1024;
 const OWN_PROCESSES = 32;
+/** With fewer a session does not open, or its files cannot be reached. */
+const LEAST_PROCESSES = 8;
 /** For temporary files and memory that processes share. One container has one session and its forks. */
 const TEMPORARY = "/tmp";
 const SHARED_MEMORY = "/dev/shm";
@@ -120,6 +122,13 @@ export function memoryFor(docker: DockerOptions, limits: SandboxOptions["limits"
 /** How many files its folder in memory may have. */
 function filesFor({ diskBytes }: SandboxOptions["limits"]): number {
   return Math.max(MIN_FILES, Math.floor(diskBytes / BYTES_PER_FILE));
+}
+
+/** Throws EnvironmentUnavailableError where the settings allow too few. */
+export function checkProcesses({ pids }: DockerOptions): void {
+  if (pids === undefined || pids >= LEAST_PROCESSES) return;
+  const why = `[docker] pids = ${pids} limits all processes and threads of a container, and a session needs at least ${LEAST_PROCESSES}`;
+  throw unavailable(why, "Raise it, or leave it out");
 }
 
 /** Throws EnvironmentUnavailableError for one that would be that of the machine or of another container. */

@@ -53,29 +53,34 @@ describe.skipIf(unavailable !== undefined)("an engine refuses", () => {
       /^Set \[docker\] memory to a size such as "1g", or leave it out$/,
     ],
     [
-      "too few processes to start a session",
-      { pids: 3 },
-      /^a session does not start with \[docker\] pids = 3, which limits all processes and threads of its container$/,
-      /^Raise it, or leave it out$/,
-    ],
-    [
       "memory in which Python does not start",
       { memoryBytes: 6 * 2 ** 20 },
       /^(?:the fork server in the container did not start: its container|the engine cannot limit a session to 6\.0 MiB)/,
       /\[docker\] memory/,
     ],
-    [
-      "too few processes",
-      { pids: 1 },
-      /^the fork server in the container did not start: /,
-      /^Raise or leave out \[docker\] pids\. Try another image/,
-    ],
+    ...[1, 4, 7].map((pids): readonly [string, DockerOptions, RegExp, RegExp] => [
+      `${pids} processes`,
+      { pids },
+      new RegExp(
+        `^\\[docker\\] pids = ${pids} limits all processes and threads of a container, and a session needs at least 8$`,
+      ),
+      /^Raise it, or leave it out$/,
+    ]),
   ])("%s", async (_, docker, why, fix) => {
     expect(await refusalOf(docker)).toMatchObject({
       environment: "docker",
       why: expect.stringMatching(why),
       fix: expect.stringMatching(fix),
     });
+  });
+
+  test("no session with the fewest processes, which has files", async () => {
+    await using runtime = await openRuntime({ environment: "docker", preload: [], poolSize: 0, docker: { pids: 8 } });
+    await using session = await runtime.openSession();
+    await session.files.write("a", "x");
+    expect(Buffer.from(await session.files.read("a")).toString()).toBe("x");
+    const result = await session.execute("open('a').read()");
+    expect(result).toMatchObject({ status: "ok", value: { "text/plain": "'x'" } });
   });
 
   test("a pull of an image that is nowhere", async () => {

@@ -144,10 +144,9 @@ export class Launcher {
   }
 }
 
-/** Names the settings that may be the reason. */
-function startFailure({ memoryBytes, pids }: DockerOptions, why: string): Error {
-  const limits = [...(memoryBytes === undefined ? [] : ["memory"]), ...(pids === undefined ? [] : ["pids"])];
-  const raise = limits.length === 0 ? "" : `Raise or leave out [docker] ${limits.join(" and ")}. `;
+/** Names the setting that may be the reason. */
+function startFailure({ memoryBytes }: DockerOptions, why: string): Error {
+  const raise = memoryBytes === undefined ? "" : "Raise or leave out [docker] memory. ";
   return unavailable(
     `the fork server in the container did not start: ${why}`,
     `${raise}Try another image, such as python:3.11-slim. If [docker] runtime is set, remove it: sessions need Landlock, which runsc lacks`,
