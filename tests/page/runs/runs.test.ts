@@ -122,6 +122,22 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await expect.poll(() => axis.innerText(), SOON).not.toBe(whole);
   });
 
+  test("what is said about a bar stands after it, also where the bar reaches the end of the axis", async () => {
+    for (const viewport of ["desktop", "phone"] as const) {
+      const { page } = await on.stage.open(`#/runs/${DETAILED}`, { viewport });
+      const axis = page.getByRole("columnheader", { name: "Time" });
+      const edgeOf = async (): Promise<number> => {
+        const box = await axis.boundingBox();
+        return box === null ? 0 : box.x + box.width;
+      };
+      for (const label of [page.getByRole("row").nth(1).getByText(/^5 min/), axis.getByText("at once")]) {
+        const box = await label.boundingBox();
+        expect(box?.x).toBeGreaterThan((await edgeOf()) - 10);
+        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((await edgeOf()) + 80);
+      }
+    }
+  });
+
   test("everything in a run is searched, and a match leads to its place", async () => {
     const { page } = await on.stage.open(`#/runs/${DETAILED}`);
     await page.getByRole("searchbox", { name: "Search in the run" }).fill("could not be parsed");

@@ -1,4 +1,4 @@
-// The bar of a row on the time axis, with the time it took beside it.
+// The bar of a row on the time axis, with the time it took after it. There is room for that beyond the end of the axis.
 
 import type { VNode } from "preact";
 import { formatDuration } from "../../parts/format.ts";
@@ -16,8 +16,6 @@ interface BarProps {
   readonly isLive: boolean;
 }
 
-/** About the width of a label. */
-const LABEL_PX = 64;
 const MIN_PX = 2;
 const LANES_TOP_PX = 5;
 const LANES_PX = 18;
@@ -27,33 +25,24 @@ export function Bar({ row, range, width, now, isLive }: BarProps): VNode | null 
   const [from, to] = [fractionAt(row.startedAt, range), fractionAt(end, range)];
   if (!Number.isFinite(from) || to < 0 || from > 1) return null;
   const isWhole = row.span !== null;
-  const shownFrom = Math.max(0, from);
-  const shownTo = Math.min(1, to);
-  const isRoomAfter = (1 - shownTo) * width > LABEL_PX;
-  const isRoomBefore = shownFrom * width > LABEL_PX;
-  const side = isRoomAfter ? "after" : isRoomBefore ? "before" : "inside";
-  const label =
-    side === "before"
-      ? { right: `calc(${percent(1 - shownFrom)} + 4px)` }
-      : side === "after"
-        ? { left: `calc(${percent(shownTo)} + 6px)` }
-        : { right: "6px" };
   const segments = row.kind === "batch" ? [] : segmentsOf(row, range, now, 1.5 / Math.max(width, 1));
   const lanes = row.kind === "batch" ? lanesOf(row, range, now) : [];
   return (
     <>
-      {!isWhole && <span class={`${styles["span"]} ${styles[row.kind]}`} style={placeOf(from, to)} />}
-      {segments.map((segment, index) => (
-        <span key={index} class={classOf(segment, row)} style={placeOf(segment.from, segment.to)} />
-      ))}
-      {lanes.map((lane, index) => (
-        <span
-          key={index}
-          class={`${styles["lane"]} ${styles[`lane-${lane.kind}`]}`}
-          style={{ ...placeOf(lane.from, lane.to), ...laneOf(index, lanes.length) }}
-        />
-      ))}
-      <span class={`${styles["label"]} ${styles[side]}`} style={label}>
+      <span class={styles["bar"]}>
+        {!isWhole && <span class={`${styles["span"]} ${styles[row.kind]}`} style={placeOf(from, to)} />}
+        {segments.map((segment, index) => (
+          <span key={index} class={classOf(segment, row)} style={placeOf(segment.from, segment.to)} />
+        ))}
+        {lanes.map((lane, index) => (
+          <span
+            key={index}
+            class={`${styles["lane"]} ${styles[`lane-${lane.kind}`]}`}
+            style={{ ...placeOf(lane.from, lane.to), ...laneOf(index, lanes.length) }}
+          />
+        ))}
+      </span>
+      <span class={styles["label"]} style={{ left: `calc(${percent(Math.min(1, to))} + 6px)` }}>
         {row.endedAt === null ? (isLive ? "running" : "no end") : formatDuration(end - row.startedAt)}
       </span>
     </>

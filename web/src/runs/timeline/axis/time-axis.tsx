@@ -25,8 +25,6 @@ interface TimeAxisProps {
   onMark(mark: OutlineMark): void;
 }
 
-/** A label needs as much at the right edge. */
-const LABEL_PX = 40;
 const MIN_DRAG_PX = 4;
 
 export const TimeAxis = memo(function TimeAxis(props: TimeAxisProps): VNode {
@@ -61,7 +59,7 @@ export const TimeAxis = memo(function TimeAxis(props: TimeAxisProps): VNode {
     <div ref={element} class={styles["axis"]} onPointerDown={drag} onDblClick={() => onRange(undefined)}>
       {ticksWithin(range, bounds.from, width).map(({ time, label }) => (
         <span key={time} class={styles["tick"]} style={{ left: `${fractionAt(time, range) * 100}%` }}>
-          {(1 - fractionAt(time, range)) * width > LABEL_PX ? label : ""}
+          {label}
         </span>
       ))}
       {apart(marks, range, width).map((mark) => {

@@ -9,8 +9,6 @@ export interface CursorLine {
   readonly label: { current: HTMLSpanElement | null };
 }
 
-const LABEL_PX = 64;
-
 export function useCursorLine(range: TimeRange, bounds: TimeRange): CursorLine {
   const body = useRef<HTMLDivElement>(null);
   const line = useRef<HTMLDivElement>(null);
@@ -27,7 +25,7 @@ export function useCursorLine(range: TimeRange, bounds: TimeRange): CursorLine {
       label.current.hidden = !isOver;
       if (!isOver) return;
       line.current.style.left = `${x}px`;
-      label.current.style.left = `${Math.min(x + 6, lines.width - LABEL_PX)}px`;
+      label.current.style.left = `${x + 6}px`;
       const time = timeAt(x / lines.width, range);
       label.current.textContent = formatMoment(time - bounds.from, Math.max(1, spanOf(range) / 200));
     };
