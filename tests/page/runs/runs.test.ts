@@ -130,12 +130,39 @@ describe.skipIf(!hasBrowser)("runs", () => {
         const box = await axis.boundingBox();
         return box === null ? 0 : box.x + box.width;
       };
-      for (const label of [page.getByRole("row").nth(1).getByText(/^5 min/), axis.getByText("at once")]) {
+      for (const label of [
+        page
+          .getByRole("row")
+          .nth(1)
+          .getByText(/^5 min/),
+        axis.getByText("at once"),
+      ]) {
         const box = await label.boundingBox();
         expect(box?.x).toBeGreaterThan((await edgeOf()) - 10);
         expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((await edgeOf()) + 80);
       }
     }
+  });
+
+  test("the columns before the time are widened by dragging and by keys, and stay so", async () => {
+    const { page } = await on.stage.open(`#/runs/${DETAILED}`);
+    const border = page.getByRole("separator", { name: "Width of the columns before the time" });
+    const width = async (): Promise<number> => Number(await border.getAttribute("aria-valuenow"));
+    const before = await width();
+    await border.press("ArrowRight");
+    expect(await width()).toBe(before + 16);
+    const box = await border.boundingBox();
+    if (box === null) throw new Error("There is no border");
+    await page.mouse.move(box.x, box.y + 200);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 100, box.y + 200, { steps: 5 });
+    await page.mouse.up();
+    const after = await width();
+    expect(after).toBeLessThan(before - 50);
+    await page.reload();
+    await expect.poll(width, SOON).toBe(after);
+    await border.press("Enter");
+    await expect.poll(width, SOON).toBe(before);
   });
 
   test("everything in a run is searched, and a match leads to its place", async () => {

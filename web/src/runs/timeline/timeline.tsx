@@ -1,8 +1,9 @@
 // The table of time. Each row is a node, a step, a call, code or a tool; its bar is on the time axis at the right.
 
 import { useComputed, useSignal } from "@preact/signals";
-import type { VNode } from "preact";
+import type { RefObject, VNode } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { Divider, useKeptSize } from "../../parts/layout/divider.tsx";
 import type { OutlineMark } from "../../state/runs/run-source.ts";
 import { concurrencyOf } from "../model/concurrency.ts";
 import type { TimeRange } from "../model/time-scale.ts";
@@ -44,6 +45,7 @@ export function Timeline(): VNode {
   const timeHead = useRef<HTMLDivElement>(null);
   const { height } = useSize(scroller);
   const { width } = useSize(timeHead);
+  const border = useBorder();
   const first = useSignal(0);
   const { body, line, label } = useCursorLine(range, bounds);
 
@@ -90,7 +92,12 @@ export function Timeline(): VNode {
   );
 
   return (
-    <section class={styles["timeline"]} aria-label="Timeline">
+    <section
+      ref={border.section}
+      class={styles["timeline"]}
+      style={{ "--border": `${border.size}px` }}
+      aria-label="Timeline"
+    >
       <Minimap
         rows={rows}
         bounds={bounds}
@@ -101,61 +108,95 @@ export function Timeline(): VNode {
         onRange={show}
         onScroll={toFraction}
       />
-      <div
-        ref={scroller}
-        class={styles["scroller"]}
-        role="treegrid"
-        aria-label="What happened in the run"
-        aria-rowcount={rows.length + 1}
-        aria-colcount={5}
-        onScroll={scroll}
-        onKeyDown={onKeyDown}
-      >
-        <div role="rowgroup" class={styles["head"]}>
-          <div role="row" class={styles["headings"]} aria-rowindex={1}>
-            <span role="columnheader" class={styles["heading"]}>
-              <span class={styles["legend"]} aria-hidden="true">
-                {LEGEND.map(({ name, mark }) => (
-                  <span key={name}>
-                    <i class={styles[mark]} />
-                    {name}
-                  </span>
-                ))}
+      <div class={styles["table"]}>
+        <div
+          ref={scroller}
+          class={styles["scroller"]}
+          role="treegrid"
+          aria-label="What happened in the run"
+          aria-rowcount={rows.length + 1}
+          aria-colcount={5}
+          onScroll={scroll}
+          onKeyDown={onKeyDown}
+        >
+          <div role="rowgroup" class={styles["head"]}>
+            <div role="row" class={styles["headings"]} aria-rowindex={1}>
+              <span role="columnheader" class={styles["heading"]}>
+                <span class={styles["legend"]} aria-hidden="true">
+                  {LEGEND.map(({ name, mark }) => (
+                    <span key={name}>
+                      <i class={styles[mark]} />
+                      {name}
+                    </span>
+                  ))}
+                </span>
+                Name
               </span>
-              Name
-            </span>
-            <span role="columnheader" class={`${styles["heading"]} ${styles["model"]}`}>
-              Model
-            </span>
-            <span role="columnheader" class={`${styles["heading"]} ${styles["number"]}`}>
-              Tokens
-            </span>
-            <span role="columnheader" class={`${styles["heading"]} ${styles["number"]} ${styles["cost"]}`}>
-              Cost
-            </span>
-            <div role="columnheader" aria-label="Time" class={styles["timeHead"]} ref={timeHead}>
-              <TimeAxis range={range} bounds={bounds} width={width} marks={marks} onRange={show} onMark={toMark} />
-              <ConcurrencyChart concurrency={concurrency} range={range} width={width} />
-              <span class={styles["peak"]}>{`${concurrency.peak} at once`}</span>
-              <span ref={label} class={styles["cursorTime"]} hidden />
+              <span role="columnheader" class={`${styles["heading"]} ${styles["model"]}`}>
+                Model
+              </span>
+              <span role="columnheader" class={`${styles["heading"]} ${styles["number"]}`}>
+                Tokens
+              </span>
+              <span role="columnheader" class={`${styles["heading"]} ${styles["number"]} ${styles["cost"]}`}>
+                Cost
+              </span>
+              <div role="columnheader" aria-label="Time" class={styles["timeHead"]} ref={timeHead}>
+                <TimeAxis range={range} bounds={bounds} width={width} marks={marks} onRange={show} onMark={toMark} />
+                <ConcurrencyChart concurrency={concurrency} range={range} width={width} />
+                <span class={styles["peak"]}>{`${concurrency.peak} at once`}</span>
+                <span ref={label} class={styles["cursorTime"]} hidden />
+              </div>
             </div>
           </div>
-        </div>
-        <div
-          role="rowgroup"
-          ref={body}
-          class={styles["body"]}
-          style={{ height: `${Math.max(rows.length * ROW_HEIGHT, height - HEAD_PX)}px` }}
-        >
-          <div class={styles["lines"]} style={{ width: `${width}px` }} aria-hidden="true">
-            <GridLines range={range} bounds={bounds} width={width} marks={marks} />
-            <div ref={line} class={styles["cursor"]} hidden />
+          <div
+            role="rowgroup"
+            ref={body}
+            class={styles["body"]}
+            style={{ height: `${Math.max(rows.length * ROW_HEIGHT, height - HEAD_PX)}px` }}
+          >
+            <div class={styles["lines"]} style={{ width: `${width}px` }} aria-hidden="true">
+              <GridLines range={range} bounds={bounds} width={width} marks={marks} />
+              <div ref={line} class={styles["cursor"]} hidden />
+            </div>
+            <TimeRows grid={scroller} first={first} height={height} width={width} selectedIndex={selectedIndex} />
           </div>
-          <TimeRows grid={scroller} first={first} height={height} width={width} selectedIndex={selectedIndex} />
+        </div>
+        <div class={styles["border"]}>
+          <Divider
+            label="Width of the columns before the time"
+            size={border.size}
+            onSize={border.keep}
+            root={border.section}
+            min={MIN_COLUMNS_PX}
+            minRest={MIN_TIME_PX}
+          />
         </div>
       </div>
     </section>
   );
+}
+
+const MIN_COLUMNS_PX = 320;
+const MIN_TIME_PX = 200;
+/** What the columns have at first of a table of this width. */
+const SHARES = { wide: 0.62, narrow: 0.54 } as const;
+const WIDE_PX = 820;
+
+interface Border {
+  readonly section: RefObject<HTMLElement | null>;
+  /** Of the columns before the time, in pixels. */
+  readonly size: number;
+  readonly keep: (size: number | undefined) => void;
+}
+
+/** Where the columns end and the time begins: as the reader left it, as far as there is room. */
+function useBorder(): Border {
+  const section = useRef<HTMLElement>(null);
+  const { width } = useSize(section);
+  const [kept, keep] = useKeptSize("run-columns");
+  const wanted = kept ?? Math.round(width * (width > WIDE_PX ? SHARES.wide : SHARES.narrow));
+  return { section, size: Math.max(MIN_COLUMNS_PX, Math.min(wanted, width - MIN_TIME_PX)), keep };
 }
 
 /** About the height of the head of the table. */
