@@ -70,6 +70,10 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Cancel the run" }).click();
     await page.getByText("cancelled").first().waitFor();
+    await page
+      .getByRole("treegrid")
+      .getByRole("row", { name: /model cancelled/ })
+      .waitFor();
   });
 
   test("tree, waterfall and transcript are one: a row that is chosen anywhere is chosen everywhere", async () => {

@@ -92,10 +92,27 @@ describe("the rows of a run", () => {
     ];
     const tree = treeOf([node("n0", { endedAt: null, status: null })], [open, cut]);
     expect(tree.find("n0/1")?.endedAt).toBeNull();
-    tree.update({ nodes: [node("n0", { endedAt: 500, status: "cancelled" })], spans: [open, cut] });
+    tree.update({ nodes: [node("n0", { endedAt: 500, status: "failed" })], spans: [open, cut] });
     expect(["n0/1/c1", "n0/1/code-5", "n0/1"].map((id) => tree.find(id)?.endedAt)).toEqual([500, 500, 500]);
     const row = tree.find("n0/1/c1");
     expect(row && troubleOf(row)).toBe("cut off");
+  });
+
+  test("are cancelled with their node, which is no failure; what failed before is one", () => {
+    const spans = [
+      span({ callId: "c1", step: 1, endedAt: 100, ok: false }),
+      span({ callId: "c2", step: 2, endedAt: 200, ok: false }),
+      span({ callId: "c3", step: 2, endedAt: 60_010, ok: false }),
+      span({ callId: "c4", step: 2, endedAt: 50_000, ok: true }),
+      span({ callId: "c5", step: 2, endedAt: null, ok: null }),
+    ];
+    const tree = treeOf([node("n0", { steps: 2, endedAt: null, status: null })], spans);
+    tree.update({ nodes: [node("n0", { steps: 2, endedAt: 60_020, status: "cancelled" })], spans });
+    const troubles = ["n0", "n0/1/c1", "n0/2/c2", "n0/2/c3", "n0/2/c4", "n0/2/c5"].map((id) => {
+      const row = tree.find(id);
+      return row && troubleOf(row);
+    });
+    expect(troubles).toEqual(["cancelled", "failed", "failed", "cancelled", undefined, "cancelled"]);
   });
 
   test("of calls without a step belong to their node", () => {

@@ -44,7 +44,8 @@ function batchText(children: readonly RunRow[]): string {
 }
 
 /** What went wrong with a row, in a word. Undefined: nothing, or it goes on. */
-export function troubleOf({ node, span, endedAt }: RunRow): string | undefined {
+export function troubleOf({ node, span, endedAt, isCancelled }: RunRow): string | undefined {
+  if (isCancelled) return "cancelled";
   if (node !== null) return node.status === null || node.status === "final" ? undefined : node.status;
   if (span === null || span.ok === true || endedAt === null) return undefined;
   if (span.ok === null) return "cut off";

@@ -32,6 +32,8 @@ export interface RunRow {
   readonly endedAt: number | null;
   /** Null: it has not ended. */
   readonly isOk: boolean | null;
+  /** It did not fail: it was cancelled, by itself or with its node. */
+  readonly isCancelled: boolean;
   /** Of everything below, itself included. */
   readonly sums: Sums;
   /** Rows below it. */
@@ -83,7 +85,7 @@ export class RunTree {
     const known = this.#childNodes.get(node.id);
     if (known !== undefined) {
       known.node = node;
-      if (node.endedAt !== null) this.#touchOpen(known);
+      if (node.endedAt !== null) this.#touchUnsettled(known);
       return this.#touch(known);
     }
     const parent = node.parentId === null ? null : this.#placeOf(node.parentId, node.parentStep, node.batch, "node");
@@ -143,6 +145,7 @@ export class RunTree {
       startedAt: Infinity,
       endedAt: null,
       isOk: null,
+      isCancelled: false,
       sums: NO_SUMS,
       below: 0,
       version: 0,
@@ -160,11 +163,11 @@ export class RunTree {
     for (let at: Draft | null = row; at !== null && !this.#dirty.has(at); at = at.parent) this.#dirty.add(at);
   }
 
-  /** What a node leaves open ends with it. */
-  #touchOpen(row: Draft): void {
+  /** What a node leaves open ends with it, and what failed may have been cancelled with it. */
+  #touchUnsettled(row: Draft): void {
     for (const child of row.children as Draft[]) {
-      if (child.endedAt !== null) continue;
-      this.#touchOpen(child);
+      if (child.endedAt !== null && child.isOk === true) continue;
+      this.#touchUnsettled(child);
       this.#touch(child);
     }
   }
@@ -205,6 +208,7 @@ function settleRow(row: Draft): void {
   row.startedAt = own === null ? startedAt : own.startedAt;
   row.endedAt = own === null ? endedAt : (own.endedAt ?? endOfNode(row.parent));
   row.isOk = outcomeOf(row);
+  row.isCancelled = row.node?.status === "cancelled" || (row.span !== null && wasCancelled(row.span, nodeOf(row)));
   // What was asked for at once is listed in the order of the request; everything else by its beginning.
   if (row.kind !== "batch") sortByStart(row.children);
 }
@@ -215,6 +219,21 @@ function endOfNode(above: RunRow | null): number | null {
     const end = row.node?.endedAt ?? null;
     if (end !== null) return end;
   }
+  return null;
+}
+
+/** Longer than a node takes to end once it is cancelled. */
+const GRACE_MS = 10_000;
+
+/** The record of a call or of code does not say so: it did not succeed, and its node was cancelled in that step and ended soon after. */
+function wasCancelled({ ok, step, endedAt }: OutlineSpan, node: OutlineNode | null): boolean {
+  if (ok === true || node?.status !== "cancelled") return false;
+  const isLast = step === null || step === node.steps;
+  return isLast && (endedAt === null || node.endedAt === null || node.endedAt - endedAt < GRACE_MS);
+}
+
+function nodeOf(below: RunRow): OutlineNode | null {
+  for (let row: RunRow | null = below; row !== null; row = row.parent) if (row.node !== null) return row.node;
   return null;
 }
 

@@ -15,7 +15,7 @@ export interface Segment {
 
 /** One of the things that were asked for at once. */
 export interface Lane {
-  readonly kind: "model" | "node" | "failed";
+  readonly kind: "model" | "node" | "failed" | "cancelled";
   readonly from: number;
   readonly to: number;
 }
@@ -48,11 +48,16 @@ export function lanesOf({ children }: RunRow, range: TimeRange, now: number): re
   return Array.from({ length: count }, (_, lane) => children[Math.floor((lane * children.length) / count)]).flatMap(
     (child) => {
       if (child === undefined) return [];
-      const kind = child.isOk === false ? "failed" : child.kind === "node" ? "node" : "model";
       const [from, to] = [fractionAt(child.startedAt, range), fractionAt(child.endedAt ?? now, range)];
-      return [{ kind, from, to } as const];
+      return [{ kind: laneKind(child), from, to }];
     },
   );
+}
+
+function laneKind({ kind, isOk, isCancelled }: RunRow): Lane["kind"] {
+  if (isCancelled) return "cancelled";
+  if (isOk === false) return "failed";
+  return kind === "node" ? "node" : "model";
 }
 
 /** In milliseconds. A node shows its own work; what it started has rows of its own. `held`: of the parent, where it is known. */

@@ -49,7 +49,7 @@ export function Bar({ row, range, width, now, isLive }: BarProps): VNode | null 
   );
 }
 
-function classOf({ kind }: Segment, { span, isOk, endedAt }: RunRow): string {
+function classOf({ kind }: Segment, { span, isOk, isCancelled, endedAt }: RunRow): string {
   const isFailed = span !== null && isOk === false && kind !== "wait";
   const isCached = span?.isCached === true;
   const isLive = span !== null && endedAt === null && kind !== "wait";
@@ -57,7 +57,7 @@ function classOf({ kind }: Segment, { span, isOk, endedAt }: RunRow): string {
     styles["segment"],
     span === null ? styles["small"] : "",
     styles[kind],
-    isFailed ? styles["failed"] : "",
+    isFailed ? styles[isCancelled ? "cancelled" : "failed"] : "",
     isCached ? styles["cached"] : "",
     isLive ? styles["live"] : "",
   ].join(" ");

@@ -20,11 +20,13 @@ interface SpanPartsProps {
   readonly span: OutlineSpan;
   readonly start: RecordedEvent | undefined;
   readonly end: RecordedEvent | undefined;
+  /** It ended because its run was cancelled. */
+  readonly isCancelled: boolean;
   /** Of a model: its code has a part of its own. */
   readonly isWithoutCode: boolean;
 }
 
-export function ModelParts({ span, start, end, isWithoutCode }: SpanPartsProps): VNode {
+export function ModelParts({ span, start, end, isCancelled, isWithoutCode }: SpanPartsProps): VNode {
   const reasoning = toRunText(end?.["reasoning"]);
   const error = toRunText(end?.["error"]);
   const reasoningTokens = numberIn(end?.["usage"], "reasoningTokens") ?? 0;
@@ -53,7 +55,7 @@ export function ModelParts({ span, start, end, isWithoutCode }: SpanPartsProps):
         </Part>
       )}
       {!isEmptyText(error) && (
-        <Part title="Error" tone="error">
+        <Part title="Error" tone={isCancelled ? undefined : "error"}>
           <TextBody text={error} as="output" />
         </Part>
       )}
@@ -102,7 +104,7 @@ function Waits({ span: { waits } }: { readonly span: OutlineSpan }): VNode | nul
   );
 }
 
-export function CodeParts({ span, start, end }: SpanPartsProps): VNode {
+export function CodeParts({ span, start, end, isCancelled }: SpanPartsProps): VNode {
   const result = end?.["result"];
   const took = span.endedAt === null ? "" : formatDuration(span.endedAt - span.startedAt);
   return (
@@ -112,7 +114,7 @@ export function CodeParts({ span, start, end }: SpanPartsProps): VNode {
           <TextBody text={toRunText(start["code"])} as="python" />
         </Part>
       )}
-      {isRecord(result) && <Output result={result} order={end?.["order"]} />}
+      {isRecord(result) && <Output result={result} order={end?.["order"]} isCancelled={isCancelled} />}
     </>
   );
 }
@@ -123,9 +125,10 @@ const FINAL = "Final";
 interface OutputProps {
   readonly result: Readonly<Record<string, unknown>>;
   readonly order: unknown;
+  readonly isCancelled: boolean;
 }
 
-function Output({ result, order }: OutputProps): VNode {
+function Output({ result, order, isCancelled }: OutputProps): VNode {
   const [stdout, stderr] = [toRunText(result["stdout"]), toRunText(result["stderr"])];
   const printed = printedParts(stdout, stderr, order);
   const value = valueOf(result["value"]);
@@ -148,7 +151,7 @@ function Output({ result, order }: OutputProps): VNode {
         </Part>
       )}
       {error !== undefined && (
-        <Part title="Error" facts={stringIn(error, "name")} tone="error">
+        <Part title="Error" facts={stringIn(error, "name")} tone={isCancelled ? undefined : "error"}>
           <Traceback error={error} />
         </Part>
       )}
@@ -174,7 +177,7 @@ function omittedOf(truncated: unknown): string {
   return bytes > 0 ? `${formatCount(bytes)} bytes were cut when it was recorded` : "";
 }
 
-export function ToolParts({ span, start, end }: SpanPartsProps): VNode {
+export function ToolParts({ span, start, end, isCancelled }: SpanPartsProps): VNode {
   const took = span.endedAt === null ? "" : formatDuration(span.endedAt - span.startedAt);
   return (
     <>
@@ -182,7 +185,11 @@ export function ToolParts({ span, start, end }: SpanPartsProps): VNode {
         <TextBody text={toRunText(start?.["args"])} as="output" />
       </Part>
       {end !== undefined && (
-        <Part title={span.ok === false ? "Error" : "Result"} facts={took} tone={span.ok === false ? "error" : "code"}>
+        <Part
+          title={span.ok === false ? "Error" : "Result"}
+          facts={took}
+          tone={span.ok === false && !isCancelled ? "error" : "code"}
+        >
           <TextBody text={toRunText(end["result"])} as="output" />
         </Part>
       )}

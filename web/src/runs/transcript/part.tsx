@@ -12,7 +12,7 @@ interface PartProps {
   readonly title: string;
   /** Few words, as in `1,204 tokens`. */
   readonly facts?: string;
-  readonly tone?: "model" | "code" | "child" | "wait" | "error";
+  readonly tone?: "model" | "code" | "child" | "wait" | "error" | undefined;
   readonly isFoldedAtFirst?: boolean;
   readonly children: ComponentChildren;
 }

@@ -127,7 +127,9 @@ function SpanParts({ row, isWithoutCode = false }: SpanPartsProps): VNode | null
   const Parts = { model: ModelParts, code: CodeParts, tool: ToolParts }[span.kind];
   return (
     <WhenLoaded loaded={loaded}>
-      {([start, end]) => <Parts span={span} start={start} end={end} isWithoutCode={isWithoutCode} />}
+      {([start, end]) => (
+        <Parts span={span} start={start} end={end} isCancelled={row.isCancelled} isWithoutCode={isWithoutCode} />
+      )}
     </WhenLoaded>
   );
 }

@@ -49,13 +49,14 @@ export const Minimap = memo(function Minimap(props: MinimapProps): VNode {
     const stride = Math.max(1, Math.ceil(rows.length / MAX_DRAWN));
     const unit = HEIGHT / Math.max(rows.length, 16);
     const colours = Object.fromEntries(Object.entries(COLOURS).map(([kind, name]) => [kind, colour(name)]));
-    const failed = colour("--error");
+    const [failed, cancelled] = [colour("--error"), colour("--line-strong")];
     for (let index = 0; index < rows.length; index += stride) {
       const row = rows[index];
       if (row === undefined || !Number.isFinite(row.startedAt)) continue;
       const from = fractionAt(row.startedAt, bounds) * width;
       const to = fractionAt(row.endedAt ?? now, bounds) * width;
-      draw.fillStyle = (row.span !== null && row.isOk === false ? failed : colours[row.kind]) ?? "";
+      const isFailed = row.span !== null && row.isOk === false;
+      draw.fillStyle = (isFailed ? (row.isCancelled ? cancelled : failed) : colours[row.kind]) ?? "";
       draw.fillRect(
         from,
         index * unit,
