@@ -108,6 +108,19 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await again.page.getByRole("row", { selected: true, name: /step 1/ }).waitFor();
   });
 
+  test("the usage of a run has an address", async () => {
+    const { page } = await on.stage.open(`#/runs/${DETAILED}`);
+    const usage = page.getByRole("region", { name: "Usage" });
+    await page.getByRole("tab", { name: "Usage" }).click();
+    await usage.getByRole("link", { name: "n1", exact: true }).click();
+    await expect.poll(() => new URL(page.url()).hash, SOON).toMatch(/\/n1\?view=usage$/);
+    await page.reload();
+    await usage.waitFor();
+    await page.goBack();
+    await page.getByRole("treegrid").waitFor();
+    expect(await usage.count()).toBe(0);
+  });
+
   test("the time axis is zoomed by dragging, by keys and by the wheel", async () => {
     const { page } = await on.stage.open(`#/runs/${DETAILED}`);
     const axis = page.getByRole("columnheader", { name: "Time" });

@@ -1,8 +1,8 @@
 // The viewer inside of an exported run: the same view as in the page, with data from the file and no server.
 
 import { render, type VNode } from "preact";
-import { useEffect } from "preact/hooks";
-import { RunBody } from "../runs/page/run-body.tsx";
+import { useEffect, useState } from "preact/hooks";
+import { RunBody, type RunView } from "../runs/page/run-body.tsx";
 import { runCommands } from "../runs/page/run-commands.ts";
 import { RunProvider } from "../runs/run-context.ts";
 import { decode } from "../state/route.ts";
@@ -21,6 +21,7 @@ function Viewer({ run }: { readonly run: RunState }): VNode {
     const following = run.open();
     return () => following[Symbol.dispose]();
   }, [run]);
+  const [view, setView] = useState<RunView>("timeline");
   useAddress(run);
   useKeys(run);
   const omitted = document.querySelector(`#${EMBEDDED.omitted}`)?.textContent ?? "";
@@ -33,7 +34,7 @@ function Viewer({ run }: { readonly run: RunState }): VNode {
           {omitted !== "" && <span class={styles["omitted"]}>{omitted}</span>}
         </header>
         <main class={styles["main"]}>
-          <RunBody />
+          <RunBody view={view} onView={setView} />
         </main>
       </div>
     </RunProvider>

@@ -1,7 +1,6 @@
 // A run: the header, then the table of time with the transcript beside it. The same in the page and in an exported file.
 
 import type { ComponentChildren, VNode } from "preact";
-import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { useNarrow } from "../../parts/layout/use-narrow.ts";
 import { Usage } from "../charts/usage.tsx";
@@ -13,20 +12,22 @@ import { RunHeader } from "./run-header.tsx";
 import { SearchField, SearchResults } from "./run-search.tsx";
 import styles from "./run-body.module.css";
 
+export type RunView = "timeline" | "usage";
+
 interface RunBodyProps {
+  readonly view: RunView;
+  readonly onView: (view: RunView) => void;
   /** What can be done with the run. */
   readonly actions?: ComponentChildren;
 }
 
-type Tab = "timeline" | "usage";
-const TABS: readonly { readonly id: Tab; readonly name: string }[] = [
+const VIEWS: readonly { readonly id: RunView; readonly name: string }[] = [
   { id: "timeline", name: "Timeline" },
   { id: "usage", name: "Usage" },
 ];
 
-export function RunBody({ actions }: RunBodyProps): VNode {
+export function RunBody({ view, onView, actions }: RunBodyProps): VNode {
   const run = useRun();
-  const [tab, setTab] = useState<Tab>("timeline");
   const isNarrow = useNarrow();
   const isReading = run.isReading.value;
   return (
@@ -34,14 +35,14 @@ export function RunBody({ actions }: RunBodyProps): VNode {
       <RunHeader />
       <div class={styles["toolbar"]}>
         <div role="tablist" aria-label="Views of the run" class={styles["tabs"]}>
-          {TABS.map(({ id, name }) => (
+          {VIEWS.map(({ id, name }) => (
             <button
               key={id}
               type="button"
               role="tab"
-              aria-selected={tab === id}
+              aria-selected={view === id}
               class={styles["tab"]}
-              onClick={() => setTab(id)}
+              onClick={() => onView(id)}
             >
               {name}
             </button>
@@ -49,7 +50,7 @@ export function RunBody({ actions }: RunBodyProps): VNode {
         </div>
         <SearchField />
         <div class={styles["actions"]}>
-          {tab === "timeline" && !run.isWhole.value && (
+          {view === "timeline" && !run.isWhole.value && (
             <Button kind="quiet" onClick={() => run.show(undefined)}>
               Whole time
             </Button>
@@ -60,8 +61,8 @@ export function RunBody({ actions }: RunBodyProps): VNode {
       {isNarrow && <SearchResults />}
       <div class={styles["panes"]}>
         <div class={styles["main"]}>
-          {tab === "timeline" ? <Timeline /> : <Usage />}
-          {tab === "timeline" && <Fresh />}
+          {view === "timeline" ? <Timeline /> : <Usage />}
+          {view === "timeline" && <Fresh />}
         </div>
         <div class={`${styles["side"]} ${isReading ? styles["sheet"] : ""}`}>
           {isNarrow ? (

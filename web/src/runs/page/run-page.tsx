@@ -18,7 +18,7 @@ import { RunState } from "../../state/runs/run.ts";
 import { ServerRun } from "../../state/runs/server-run.ts";
 import { messageOf } from "../message-of.ts";
 import { RunProvider } from "../run-context.ts";
-import { RunBody } from "./run-body.tsx";
+import { RunBody, type RunView } from "./run-body.tsx";
 import { runCommands } from "./run-commands.ts";
 import { useCompareWith } from "./compare-with.tsx";
 import styles from "./run-page.module.css";
@@ -55,7 +55,8 @@ export function RunPage({ runId, rowId }: RunPageProps): VNode {
 }
 
 function Loaded({ run }: { readonly run: RunState }): VNode {
-  const { notices } = usePage();
+  const { notices, router } = usePage();
+  const { place, path, query } = router.route.value;
   const exporting = useExport(run);
   const comparing = useCompareWith(run.source.runId);
   const confirm = useConfirm();
@@ -66,6 +67,8 @@ function Loaded({ run }: { readonly run: RunState }): VNode {
     if (!(await confirm({ title, text, action: "Cancel the run", isDanger: true }))) return;
     await run.source.cancel?.().catch((error: unknown) => notices.failed("cancel the run", error));
   };
+  const show = (view: RunView): void =>
+    router.go({ place, path, query: { view: view === "timeline" ? undefined : view } });
   useCommands([
     ...runCommands(run),
     { id: "run-follow", title: "Follow live", group: "Run", keys: "f", run: () => run.follow(true) },
@@ -81,6 +84,8 @@ function Loaded({ run }: { readonly run: RunState }): VNode {
         </p>
       )}
       <RunBody
+        view={query["view"] === "usage" ? "usage" : "timeline"}
+        onView={show}
         actions={
           <>
             {live && (
@@ -170,12 +175,12 @@ function useAddress(run: RunState, rowId: string | undefined): void {
       if (id === undefined || (id === last && !isReading)) return;
       last = id;
       timer = setTimeout(() => {
-        const { place, path } = untracked(() => router.route.value);
+        const { place, path, query } = untracked(() => router.route.value);
         if (place !== "runs" || path[0] !== runId) return;
         written.current = id;
         // The root is what the run itself shows.
         const isPlain = path.length === 1 && id === run.root?.id;
-        if (!isPlain) router.go(routeOf(runId, id), { replace: true });
+        if (!isPlain) router.go({ ...routeOf(runId, id), query }, { replace: true });
       }, ADDRESS_MS);
     });
     return () => {
