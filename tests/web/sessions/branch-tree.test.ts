@@ -10,6 +10,12 @@ const checkpoint = (id: string, executionCount: number, parentId: string | null,
   createdAt: at(minute),
   isAutomatic: false,
 });
+const entry = (executionCount: number, parent: number, minute: number): BranchFacts["history"][number] => ({
+  executionCount,
+  parent,
+  code: `code ${executionCount}`,
+  startedAt: at(minute),
+});
 const facts = (given: Partial<BranchFacts> = {}): BranchFacts => ({
   info: { id: "s1" as SessionId, createdAt: at(0), forkedFrom: null, checkpointId: null, head: 0 },
   checkpoints: [],
@@ -39,12 +45,7 @@ test("a rewind leaves a branch beside the one to the present", () => {
   const given = facts({
     info: { ...facts().info, checkpointId: "c1", head: 4 },
     checkpoints: [checkpoint("c1", 1, null, 1), checkpoint("c2", 3, "c1", 3)],
-    history: [
-      { executionCount: 1, parent: 0, startedAt: at(1) },
-      { executionCount: 2, parent: 1, startedAt: at(2) },
-      { executionCount: 3, parent: 2, startedAt: at(3) },
-      { executionCount: 4, parent: 1, startedAt: at(4) },
-    ],
+    history: [entry(1, 0, 1), entry(2, 1, 2), entry(3, 2, 3), entry(4, 1, 4)],
   });
   expect(draw(given)).toEqual(["0 present ← 0", "1 checkpoint c2 ← 0", "0 checkpoint c1 ← 0", "0 start"]);
 });
@@ -53,10 +54,7 @@ test("executions that were left without a checkpoint are an end of their own", (
   const given = facts({
     info: { ...facts().info, checkpointId: "c1", head: 1 },
     checkpoints: [checkpoint("c1", 1, null, 1)],
-    history: [
-      { executionCount: 1, parent: 0, startedAt: at(1) },
-      { executionCount: 2, parent: 1, startedAt: at(2) },
-    ],
+    history: [entry(1, 0, 1), entry(2, 1, 2)],
   });
   expect(draw(given)).toEqual(["0 present ← 0", "1 left 2 ← 0", "0 checkpoint c1 ← 0", "0 start"]);
 });
@@ -65,11 +63,7 @@ test("a fork hangs on the last checkpoint of its path, not on one of another bra
   const given = facts({
     info: { ...facts().info, checkpointId: "c1", head: 3 },
     checkpoints: [checkpoint("c1", 1, null, 1), checkpoint("c2", 2, "c1", 2)],
-    history: [
-      { executionCount: 1, parent: 0, startedAt: at(1) },
-      { executionCount: 2, parent: 1, startedAt: at(2) },
-      { executionCount: 3, parent: 1, startedAt: at(3) },
-    ],
+    history: [entry(1, 0, 1), entry(2, 1, 2), entry(3, 1, 3)],
     sessions: [
       { id: "s1" as SessionId, createdAt: at(0), forkedFrom: null },
       { id: "s2" as SessionId, createdAt: at(4), forkedFrom: { sessionId: "s1" as SessionId, executionCount: 3 } },
@@ -108,4 +102,17 @@ test("columns are used again where their lines do not meet", () => {
     "0 checkpoint c1 ← 0",
     "0 start",
   ]);
+});
+
+test("an automatic checkpoint says which execution it was taken for", () => {
+  const given = facts({
+    checkpoints: [
+      { ...checkpoint("c1", 1, null, 2), isAutomatic: true },
+      { ...checkpoint("c2", 2, "c1", 3), isAutomatic: true },
+      checkpoint("c3", 2, "c2", 4),
+    ],
+    history: [entry(1, 0, 1), entry(2, 1, 2), entry(3, 1, 5)],
+  });
+  const before = toBranchNodes(given).flatMap((node) => (node.kind === "checkpoint" ? [node.before] : []));
+  expect(before).toEqual([{ count: 2, code: "code 2" }, undefined, undefined]);
 });

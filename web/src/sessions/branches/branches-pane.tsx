@@ -139,7 +139,15 @@ function Label({ node, branches, actions }: BranchesPaneProps & { readonly node:
           title="Rewind to it"
           onClick={() => actions.rewind(node.id)}
         >
-          {node.isAutomatic ? "Automatic" : "Checkpoint"}
+          {node.before !== undefined ? (
+            <>
+              Before [{node.before.count}] <code>{firstLine(node.before.code)}</code>
+            </>
+          ) : node.isAutomatic ? (
+            "Automatic"
+          ) : (
+            "Checkpoint"
+          )}
         </button>
       );
     case "fork":
@@ -165,7 +173,15 @@ function Label({ node, branches, actions }: BranchesPaneProps & { readonly node:
   }
 }
 
+const MAX_CODE = 80;
+
+function firstLine(code: string): string {
+  return toSafeText(code.trimStart().split("\n", 1)[0] ?? "", { maxCharacters: MAX_CODE });
+}
+
+/** Empty where its name says it. */
 function afterOf(node: BranchNode): string {
+  if (node.kind === "checkpoint" && node.before !== undefined) return "";
   const after = node.kind === "start" ? (node.forkedFrom?.executionCount ?? 0) : node.after;
   return after === 0 ? "" : `after [${after}]`;
 }

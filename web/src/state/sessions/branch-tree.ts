@@ -12,7 +12,13 @@ export type BranchNode = {
   readonly time: number;
 } & (
   | { readonly kind: "start"; readonly forkedFrom: SessionInfo["forkedFrom"] }
-  | { readonly kind: "checkpoint"; readonly id: string; readonly isAutomatic: boolean }
+  | {
+      readonly kind: "checkpoint";
+      readonly id: string;
+      readonly isAutomatic: boolean;
+      /** The execution that it was taken for. Undefined: it was not, or that is no longer known. */
+      readonly before: { readonly count: number; readonly code: string } | undefined;
+    }
   | { readonly kind: "fork"; readonly id: string }
   /** Executions that were left by a rewind. */
   | { readonly kind: "left" }
@@ -24,7 +30,7 @@ export interface BranchFacts {
   readonly checkpoints: readonly Checkpoint[];
   /** Sessions that are alive, this one included. */
   readonly sessions: readonly Pick<SessionInfo, "id" | "createdAt" | "forkedFrom">[];
-  readonly history: readonly Pick<HistoryEntry, "executionCount" | "parent" | "startedAt">[];
+  readonly history: readonly Pick<HistoryEntry, "executionCount" | "parent" | "startedAt" | "code">[];
 }
 
 /** Where a node is drawn: column 0 leads to the present, row 0 is the newest. */
@@ -64,6 +70,7 @@ export function toBranchNodes({ info, checkpoints, sessions, history }: BranchFa
         key: keyOf(id),
         id,
         isAutomatic,
+        before: isAutomatic ? nextAfter(executionCount, time, history) : undefined,
         after: executionCount,
         time,
         parent: keyOf(parentId),
@@ -128,6 +135,16 @@ function findHeirs(
     if (!heirs.has(above) || isOnMain.has(place)) heirs.set(above, place);
   }
   return heirs;
+}
+
+/** The first execution that continued the state after another one from that time on. */
+function nextAfter(
+  count: number,
+  time: number,
+  history: BranchFacts["history"],
+): { readonly count: number; readonly code: string } | undefined {
+  const next = history.find(({ parent, startedAt }) => parent === count && Date.parse(startedAt) >= time);
+  return next && { count: next.executionCount, code: next.code };
 }
 
 /** Executions that no other one continued and no checkpoint kept. */
