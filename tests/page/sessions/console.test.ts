@@ -61,7 +61,13 @@ describe.skipIf(!hasBrowser)("the console", () => {
     await cells.run("name = input('Your name? ')\nprint('Hello', name)");
     await cells.page.getByLabel("Your name?").fill("reader");
     await cells.page.keyboard.press("Enter");
-    await expect.poll(() => cells.cell(1).innerText(), SOON).toContain("Hello reader");
+    await expect.poll(() => cells.cell(1).innerText(), SOON).toContain("Your name? reader\nHello reader");
+    // What others may not see is not shown.
+    await cells.run("from getpass import getpass\nprint(len(getpass('Word? ')))");
+    await cells.page.getByLabel("Word?").fill("lantern");
+    await cells.page.keyboard.press("Enter");
+    await expect.poll(() => cells.cell(2).innerText(), SOON).toMatch(/\n7/);
+    expect(await cells.cell(2).innerText()).not.toContain("lantern");
   });
 
   test.skipIf(!hasPandas)("figures and tables are shown inline", async () => {

@@ -60,6 +60,26 @@ test("input is asked for until somebody answers or the code ends", () => {
   expect(ended.cell.input).toBeNull();
 });
 
+test("the line that the reader answered is shown after the prompt, whichever is known first", () => {
+  for (const isKnownFirst of [true, false]) {
+    const model = cellOf(start, { ...base, type: "output-delta", stream: "stdout", text: "who? " });
+    model.apply({ ...base, type: "input-start", call: 4, prompt: "who? ", password: false });
+    if (isKnownFirst) model.noteAnswer(4, "reader");
+    model.apply({ ...base, type: "input-end", call: 4, answered: true });
+    model.apply({ ...base, type: "output-delta", stream: "stdout", text: "Hello" });
+    if (!isKnownFirst) model.noteAnswer(4, "reader");
+    expect(model.cell.items).toMatchObject([{ text: "who? reader\nHello", bytes: 10 }]);
+  }
+});
+
+test("no line is shown where nobody answered here, or another input was answered", () => {
+  const model = cellOf(start);
+  model.apply({ ...base, type: "input-start", call: 4, prompt: "", password: false });
+  model.apply({ ...base, type: "input-end", call: 4, answered: true });
+  model.noteAnswer(5, "reader");
+  expect(model.cell.items).toMatchObject([{ text: "" }]);
+});
+
 test("an execution that was taken out of the queue has no number", () => {
   const model = cellOf();
   const { value: _, ...rest } = result;

@@ -29,7 +29,7 @@ export function InputLine({ cellId, input, console, onAnswered, onFailure }: Inp
   const send = (answer: string | null): void => {
     setSending(true);
     console
-      .answer(cellId, input.call, answer)
+      .answer(cellId, input, answer)
       .then(onAnswered)
       .catch((error: unknown) => onFailure("answer the code", error))
       .finally(() => setSending(false));

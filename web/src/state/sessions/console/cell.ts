@@ -1,7 +1,7 @@
 // One execution as the console shows it, made from its events.
 
 import type { ExecutionResult, HistoryEntry, MimeBundle, SessionEvent } from "rlm-runtime/client";
-import { OutputItems, type OutputItem } from "./output-items.ts";
+import { OutputItems, type OutputItem, type OutputPlace } from "./output-items.ts";
 
 type EventOfExecution = Extract<SessionEvent, { readonly executionId: string }>;
 
@@ -42,6 +42,10 @@ export class CellModel {
   readonly output = new OutputItems();
   #facts: Omit<Cell, "id" | "items">;
   #cell: Cell | undefined;
+  /** The last input that was answered, and where in the output that was. */
+  #answered: { readonly call: number; readonly place: OutputPlace } | undefined;
+  /** What this reader answered, until the input is over. */
+  #typed: { readonly call: number; readonly line: string } | undefined;
 
   constructor(id: string, facts: Partial<Omit<Cell, "id" | "items">> & Pick<Cell, "code">) {
     this.id = id;
@@ -107,6 +111,8 @@ export class CellModel {
         return true;
       case "input-end":
         this.set({ input: null });
+        if (event.answered) this.#answered = { call: event.call, place: this.output.markEnd() };
+        this.#echo();
         return true;
       case "execution-end":
         this.end(event.result);
@@ -114,6 +120,18 @@ export class CellModel {
       case "execution-queue":
         return true;
     }
+  }
+
+  /** The reader's line was the answer: it is shown after the prompt, as in a terminal. No event has it. */
+  noteAnswer(call: number, line: string): void {
+    this.#typed = { call, line };
+    this.#echo();
+  }
+
+  #echo(): void {
+    if (this.#typed === undefined || this.#typed.call !== this.#answered?.call) return;
+    this.output.insert(this.#answered.place, `${this.#typed.line}\n`);
+    this.#typed = undefined;
   }
 
   end(result: ExecutionResult): void {

@@ -14,7 +14,7 @@ import {
   type Session,
   type SessionEvent,
 } from "rlm-runtime/client";
-import { CellModel, cellOfHistory, type Cell } from "./cell.ts";
+import { CellModel, cellOfHistory, type Cell, type CellInput } from "./cell.ts";
 import { OutputItems, type OutputItem } from "./output-items.ts";
 import { SlotQueue } from "../slot-queue.ts";
 
@@ -129,8 +129,13 @@ export class Console {
   }
 
   /** False: somebody else has answered. */
-  answer(id: string, call: number, line: string | null): Promise<boolean> {
-    return this.#runtime.executions.get(id).answer(line, { call });
+  async answer(id: string, { call, isPassword }: CellInput, line: string | null): Promise<boolean> {
+    const isTaken = await this.#runtime.executions.get(id).answer(line, { call });
+    if (isTaken && line !== null && !isPassword) {
+      this.#models.get(id)?.noteAnswer(call, line);
+      this.#publish();
+    }
+    return isTaken;
   }
 
   /** Reads what a cell of the history printed, when it comes into view. */

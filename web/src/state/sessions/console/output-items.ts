@@ -32,6 +32,12 @@ export type OutputItem =
       readonly offset: number | undefined;
     };
 
+/** Between two characters of what was printed. */
+export interface OutputPlace {
+  readonly key: number;
+  readonly at: number;
+}
+
 type TextItem = Extract<OutputItem, { readonly kind: "text" }>;
 
 export interface OutputItemsLimits {
@@ -104,6 +110,29 @@ export class OutputItems {
     while (rest !== "")
       rest = this.#isInHead ? this.#printTo(this.#head, stream, rest) : this.#printTo(this.#tail, stream, rest);
     this.#trim();
+  }
+
+  /** Where it ends now. What is printed later comes after it. */
+  markEnd(): OutputPlace {
+    const list = this.#isInHead ? this.#head : this.#tail;
+    const last = list.at(-1);
+    if (last?.kind === "text" && last.stream === "stdout") return { key: last.key, at: last.text.length };
+    const key = this.#key();
+    this.#add({ kind: "text", key, stream: "stdout", text: "", style: this.#styleBefore(list, "stdout"), bytes: 0 });
+    return { key, at: 0 };
+  }
+
+  /** Text that the server does not have, so that it counts for no offset. Nothing if the place is no longer kept. */
+  insert({ key, at }: OutputPlace, text: string): void {
+    for (const list of [this.#head, this.#tail]) {
+      const index = list.findIndex((item) => item.key === key);
+      const item = list[index];
+      if (item?.kind !== "text") continue;
+      this.#snapshot = undefined;
+      list[index] = { ...item, text: item.text.slice(0, at) + text + item.text.slice(at) };
+      if (list === this.#head) this.#headCharacters += text.length;
+      else this.#tailCharacters += text.length;
+    }
   }
 
   /** Output that the server has dropped. */
