@@ -171,6 +171,19 @@ describe.skipIf(!hasBrowser)("on a phone", { tags: "stress" }, () => {
     await reader.page.getByText("cargo[11]").waitFor();
   });
 
+  test("a notice leaves the editor free", async () => {
+    const reader = await on.stage.open("#/sessions/narrow", PHONE);
+    const { page } = reader;
+    await page.getByRole("button", { name: "More actions" }).tap();
+    await page.getByRole("menuitem", { name: "Checkpoint" }).tap();
+    const notice = page.getByText("Checkpoint taken");
+    await notice.waitFor();
+    await reader.screenshot("phone-notice");
+    const bottom = await notice.evaluate((element: Boxed) => element.getBoundingClientRect().bottom);
+    const editor = await page.locator(".cm-content").evaluate((element: Boxed) => element.getBoundingClientRect().top);
+    expect(bottom).toBeLessThan(editor);
+  });
+
   test("code in the console has the whole width, but for the facts beside its first line", async () => {
     const reader = await on.stage.open("#/sessions/narrow", PHONE);
     const cell = reader.page.getByRole("article", { name: /^Execution/ }).first();
@@ -182,6 +195,10 @@ describe.skipIf(!hasBrowser)("on a phone", { tags: "stress" }, () => {
     expect((code?.x ?? 0) + (code?.width ?? 0)).toBeGreaterThanOrEqual((menu?.x ?? 0) + (menu?.width ?? 0) - 1);
   });
 });
+
+interface Boxed {
+  getBoundingClientRect(): { readonly top: number; readonly bottom: number };
+}
 
 interface Widths {
   readonly scrollWidth: number;
