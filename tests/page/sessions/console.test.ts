@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)("the console", () => {
     const cells = await openConsole(on.stage, "long");
     for (let number = 1; number <= 12; number += 1) {
       await cells.run(`for n in range(${number}, 40): print(n)`);
-      await cells.cell(number).getByText("39").waitFor();
+      await cells.cell(number).getByText("38 39").waitFor();
     }
     await cells.page.getByRole("region", { name: "Executions" }).evaluate((element) => void (element.scrollTop = 0));
     await cells.cell(1).waitFor();
