@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { splitFences } from "../../../web/src/runs/model/split-fences.ts";
+import { splitFences } from "../../../web/src/runs/transcript/split-fences.ts";
 
 const prose = (text: string) => ({ text, isCode: false });
 const code = (text: string) => ({ text, isCode: true });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cutText, markMatches, reachOf } from "../../../web/src/runs/model/cut-text.ts";
+import { cutText, markMatches, reachOf } from "../../../web/src/runs/transcript/cut-text.ts";
 import { printedParts } from "../../../web/src/runs/model/print-order.ts";
 import { withoutCode } from "../../../web/src/runs/model/row-text.ts";
 import { escapeJSON } from "../../../web/src/state/runs/export/export-file.ts";

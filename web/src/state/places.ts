@@ -2,7 +2,7 @@
 
 import type { Runtime } from "rlm-runtime/client";
 import type { RouteLike } from "./router.ts";
-import { lookOf } from "./task-look.ts";
+import { lookOf } from "./tasks/task-look.ts";
 
 export interface PlaceToGo {
   readonly id: string;

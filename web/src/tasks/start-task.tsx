@@ -6,7 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/overlay/dialog.tsx";
 import { toSafeText } from "../parts/safe-text.ts";
 import { usePage } from "../state/page.ts";
-import type { TaskList } from "../state/tasks.ts";
+import type { TaskList } from "../state/tasks/tasks.ts";
 import styles from "./start-task.module.css";
 
 interface StartTaskProps {

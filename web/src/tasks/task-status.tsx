@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import type { TaskInfo } from "rlm-runtime/client";
 import { Status } from "../parts/feedback/status.tsx";
-import { lookOf } from "../state/task-look.ts";
+import { lookOf } from "../state/tasks/task-look.ts";
 
 export function TaskStatus({ task }: { readonly task: Pick<TaskInfo, "status" | "exitCode"> }): VNode {
   const { state, word } = lookOf(task);

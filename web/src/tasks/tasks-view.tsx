@@ -6,7 +6,7 @@ import { Split } from "../parts/layout/split.tsx";
 import { useNarrow } from "../parts/layout/use-narrow.ts";
 import { useCommands } from "../state/commands.ts";
 import { usePage } from "../state/page.ts";
-import { filterTasks, TaskList, useTaskList, type TaskFilter } from "../state/tasks.ts";
+import { filterTasks, TaskList, useTaskList, type TaskFilter } from "../state/tasks/tasks.ts";
 import { StartTask } from "./start-task.tsx";
 import { TaskDetail } from "./task/task-detail.tsx";
 import { TaskListPane } from "./list/task-list-pane.tsx";

@@ -8,7 +8,7 @@ import { Skeleton } from "../../parts/feedback/skeleton.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { useCommands } from "../../state/commands.ts";
 import { toAddress } from "../../state/router.ts";
-import { hasEnded, type TaskFilter } from "../../state/tasks.ts";
+import { hasEnded, type TaskFilter } from "../../state/tasks/tasks.ts";
 import { NothingFits, NoTasks } from "./no-tasks.tsx";
 import { TaskItems } from "./task-items.tsx";
 import { TaskTable } from "./task-table.tsx";

@@ -8,7 +8,7 @@ import { DataTable, type Column } from "../../parts/layout/data-table.tsx";
 import { toSafeText } from "../../parts/safe-text.ts";
 import { usePage } from "../../state/page.ts";
 import { toAddress } from "../../state/router.ts";
-import { lookOf } from "../../state/task-look.ts";
+import { lookOf } from "../../state/tasks/task-look.ts";
 import { TaskStatus } from "../task-status.tsx";
 import styles from "./task-items.module.css";
 

@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { toSafeText } from "../../parts/safe-text.ts";
 import { useCommands } from "../../state/commands.ts";
-import type { OpenTask } from "../../state/open-task.ts";
+import type { OpenTask } from "../../state/tasks/open-task.ts";
 import styles from "./task-input.module.css";
 
 export function TaskInput({ task }: { readonly task: OpenTask }): VNode {

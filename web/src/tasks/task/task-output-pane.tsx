@@ -7,10 +7,10 @@ import { Button } from "../../parts/button.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { AnsiText } from "../../parts/rich/ansi-text.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
-import type { OpenTask } from "../../state/open-task.ts";
-import type { OutputBlock } from "../../state/output-blocks.ts";
+import type { OpenTask } from "../../state/tasks/open-task.ts";
+import type { OutputBlock } from "../../state/tasks/output-blocks.ts";
 import { usePage } from "../../state/page.ts";
-import { hasEnded } from "../../state/tasks.ts";
+import { hasEnded } from "../../state/tasks/tasks.ts";
 import styles from "./task-output-pane.module.css";
 
 interface TaskOutputPaneProps {

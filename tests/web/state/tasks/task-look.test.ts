@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookOf } from "../../../web/src/state/task-look.ts";
+import { lookOf } from "../../../../web/src/state/tasks/task-look.ts";
 
 test("a command that ended with an exit code other than 0 is marked by that code, as an error", () => {
   expect(lookOf({ status: "completed", exitCode: 2 })).toEqual({ state: "failed", word: "exit 2" });

@@ -1,6 +1,6 @@
 import { assert, array, constantFrom, property, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { OutputBlocks, overwriteLines, styleAfter } from "../../../web/src/state/output-blocks.ts";
+import { OutputBlocks, overwriteLines, styleAfter } from "../../../../web/src/state/tasks/output-blocks.ts";
 
 const RED = "\u001b[31m";
 const BOLD = "\u001b[1m";

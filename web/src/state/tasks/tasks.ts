@@ -2,7 +2,7 @@
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { Runtime, TaskInfo } from "rlm-runtime/client";
-import { usePolling } from "./use-polling.ts";
+import { usePolling } from "../use-polling.ts";
 
 /** A long list is read less often. */
 const POLL_MS = 1_500;
