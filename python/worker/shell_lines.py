@@ -7,6 +7,7 @@ Session files refer to ``Lines`` by the name of this module.
 """
 
 import builtins
+import os
 import re
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
@@ -21,6 +22,8 @@ _ASSIGNMENT = r"(?s)([ \t]*[^\W\d][\w.,\[\]'\" \t]*?[ \t]*=[ \t]*)!(?!=)(.*)"
 _MAGIC = r"([ \t]*)%%?[^\W\d]\w*"
 _DOLLAR = r"\$(\$?)([^\W\d]\w*)"
 _OPENING, _CLOSING = "([{", ")]}"
+_BASH = ("/bin/bash", "/usr/bin/bash")
+_PIPE = -1  # of subprocess, which most sessions never import
 
 
 class Recovered:
@@ -271,22 +274,18 @@ def install(namespace: Callable[[], Dict[str, Any]]) -> None:
 
 
 class Shell:
-    """Runs commands in /bin/sh. Their output goes to the session's output; the exit code becomes the variable
-    ``_exit_code``."""
+    """Runs commands in bash, as shell tasks are, or where there is none in /bin/sh. Their output goes to the session's output; the exit code
+    becomes the variable ``_exit_code``."""
 
     def __init__(self, namespace: Callable[[], Dict[str, Any]]) -> None:
         self._namespace = namespace
 
     def run(self, *pieces: Any) -> None:
-        import subprocess
-
-        with subprocess.Popen(_expanded(pieces), shell=True) as process:
+        with _start(pieces) as process:
             self._end(process, process.wait)
 
     def lines(self, *pieces: Any) -> Lines:
-        import subprocess
-
-        with subprocess.Popen(_expanded(pieces), shell=True, stdout=subprocess.PIPE) as process:
+        with _start(pieces, stdout=_PIPE) as process:
             out = self._end(process, lambda: process.communicate()[0])
         return Lines(out.decode("utf-8", "replace").splitlines())
 
@@ -298,6 +297,13 @@ class Shell:
             raise
         self._namespace()["_exit_code"] = process.returncode
         return result
+
+
+def _start(pieces: Tuple[Any, ...], **options: Any) -> Any:
+    import subprocess
+
+    bash = next((path for path in _BASH if os.access(path, os.X_OK)), None)
+    return subprocess.Popen(_expanded(pieces), shell=True, executable=bash, **options)
 
 
 def _expanded(pieces: Tuple[Any, ...]) -> str:

@@ -1,5 +1,6 @@
 """Lines that start with !, and indented cells: only in source that does not compile."""
 
+import os
 import unittest
 
 from harness import WorkerCase
@@ -16,6 +17,10 @@ class Commands(WorkerCase):
         _, out, err = self.worker.printed("!echo out; echo err >&2; exit 3\nprint(_exit_code)")
         self.assertEqual((out, err), ("out\n3\n", "err\n"))
         self.assertNotIn("value", self.worker.run("!true"))
+
+    @unittest.skipUnless(os.path.exists("/bin/bash"), "bash is not installed")
+    def test_commands_run_in_bash(self):
+        self.assertEqual(self.out("!echo ${BASH_VERSION:+bash}; [[ ab == a* ]] && echo matched"), "bash\nmatched\n")
 
     def test_the_lines_of_a_command_are_a_value(self):
         self.assertEqual(self.worker.value("x = !printf 'a\\nb c\\n'\nx, x.n, x.s, x.l"), "(['a', 'b c'], 'a\\nb c', 'a b c', ['a', 'b c'])")
