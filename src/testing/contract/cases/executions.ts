@@ -15,13 +15,17 @@ export const EXECUTIONS: readonly ContractCase[] = [
         "from IPython.display import display\nprint('a')\ndisplay({'text/plain': 'shown'}, raw=True)\nprint('b')\n1";
       const execution = session.execute(code);
       const events = await collect(execution);
+      const types = events.map(({ type }) => type);
       equal(
-        events.map(({ type }) => type),
+        types.filter((type, at) => type !== "output-delta" || type !== types[at - 1]), // output may come in parts
         ["execution-start", "output-delta", "display", "output-delta", "execution-end"],
         "the types",
       );
       matches(events[0], { code, executionCount: 1, sessionId: session.id, executionId: execution.id });
-      matches(events[2], { data: { "text/plain": "shown" } });
+      matches(
+        events.find(({ type }) => type === "display"),
+        { data: { "text/plain": "shown" } },
+      );
       const seqs = events.map(({ seq }) => seq);
       equal(
         seqs,
