@@ -1,5 +1,7 @@
 // What V8 compiled of the program, kept in the data folder.
 
+/** @module-tag stress */
+
 import {
   chmodSync,
   cpSync,

@@ -117,7 +117,7 @@ await runtime.openSession().catch(({ code }) => print(code));`;
   test.skipIf(!hasPyodide).each([
     ["with an idle session in wasm, behind the seat belt", `await opening;`],
     ["while a session in wasm is being opened that nobody awaits", `await started(); await runtime.close();`],
-  ])("%s", async (_name, end) => {
+  ])("%s", { tags: "stress" }, async (_name, end) => {
     installWasm();
     const code = `
 import { readdirSync } from "node:fs";

@@ -49,7 +49,7 @@ describe.skipIf(!hasPyodide)(`wasm${hasPyodide ? "" : ` (skipped: ${NO_PYODIDE})
     expect(await server.call("list_repl_sessions", {})).toContain(WARNING);
   });
 
-  test("mcp-serve runs Python", async () => {
+  test("mcp-serve runs Python", { tags: "stress" }, async () => {
     installWasm();
     using folder = new Folder();
     await using server = await MCPProgram.start({ args: ["--env", "wasm"], cwd: folder.path });

@@ -51,7 +51,7 @@ describe("without a running server", () => {
     await expect(fetch(link)).rejects.toThrow("fetch failed");
   });
 
-  test("an unknown run starts nothing, and the nearest one is named", async () => {
+  test("an unknown run starts nothing, and the nearest one is named", { tags: "stress" }, async () => {
     const env = { RLM_DATA: data, ...NO_SCREEN };
     const { stderr: shown } = await rlm(["run", "--demo"], { env });
     const [id = ""] = readdirSync(join(data, "runs")).filter((name) => !name.startsWith("."));
@@ -97,18 +97,22 @@ describe("with a running server", () => {
     expect(existsSync(path), "the next one removes what is left").toBe(false);
   });
 
-  test("whatever is in the folder of links, the page opens, and what a link leads to stays", async () => {
-    await using serving = await startServing([], { RLM_TOKEN: TOKEN });
-    const env = { ...serving.env, RLM_TOKEN: TOKEN, ...fakeBrowser() };
-    const folder = join(serving.env["RLM_DATA"] ?? "", "server", "links");
-    mkdirSync(join(folder, "a folder", "inside"), { recursive: true, mode: 0o700 });
-    writeFileSync(join(bin, "kept"), "kept");
-    symlinkSync(bin, join(folder, "elsewhere"));
-    const { code, stderr } = await rlm(["visualize"], { env });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{24}\.html$/)]);
-    expect(read("kept")).toBe("kept");
-  });
+  test(
+    "whatever is in the folder of links, the page opens, and what a link leads to stays",
+    { tags: "stress" },
+    async () => {
+      await using serving = await startServing([], { RLM_TOKEN: TOKEN });
+      const env = { ...serving.env, RLM_TOKEN: TOKEN, ...fakeBrowser() };
+      const folder = join(serving.env["RLM_DATA"] ?? "", "server", "links");
+      mkdirSync(join(folder, "a folder", "inside"), { recursive: true, mode: 0o700 });
+      writeFileSync(join(bin, "kept"), "kept");
+      symlinkSync(bin, join(folder, "elsewhere"));
+      const { code, stderr } = await rlm(["visualize"], { env });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{24}\.html$/)]);
+      expect(read("kept")).toBe("kept");
+    },
+  );
 
   test.each([
     ["there is no screen", () => NO_SCREEN],

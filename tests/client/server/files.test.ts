@@ -197,7 +197,7 @@ describe("large files", () => {
     expect((await session.files.write("cut", new Blob(["again"]))).size).toBe(5);
   });
 
-  test("a download continues after every cut, and notices a file that changed", async () => {
+  test("a download continues after every cut, and notices a file that changed", { tags: "stress" }, async () => {
     const content = new Uint8Array(3 * MIB).map((_, index) => (index * 31) % 251);
     await session.files.write("long", content);
     let passed = 0;

@@ -61,6 +61,7 @@ test("a folder that is mounted explicitly is shown as it is", async () => {
 
 test.skipIf(!isRoot)(
   "the same holds for a server of an ordinary user (elsewhere than as root, the first test shows it)",
+  { tags: "stress" },
   async (context) => {
     skipInTierC(context, "the folder is left out; secrets.test.ts shows it");
     const all = await copyForAll();

@@ -40,21 +40,25 @@ describe("values", () => {
     await enter(terminal, "list(range(13))", /\n\[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12\]\n>>>$/);
   });
 
-  test("that are huge or hostile are shortened, refused or interrupted, and the console continues", async () => {
-    await using terminal = await open();
-    await enter(terminal, "list(range(10_000_000))", /\n 999, \.\.\. 9,999,000 more\]\n>>>$|9,999,000 more\]\n>>>$/);
-    terminal.type(KEYS.paste("class Bad:\n    def __repr__(self): raise ValueError('no repr')\n\n"));
-    await enter(terminal, "", /no repr'\)\n[^]*>>>$/);
-    await enter(terminal, "[Bad()]", /ValueError: no repr\n>>>$/);
-    terminal.type(
-      KEYS.paste("class Endless:\n    def __repr__(self):\n        print('on')\n        while True: pass\n\n"),
-    );
-    await enter(terminal, "", /while True: pass\n[^]*>>>$/);
-    await enter(terminal, "[Endless()]", /\non$/);
-    terminal.type(KEYS.ctrlC);
-    await terminal.until(/KeyboardInterrupt\n>>>$/);
-    await enter(terminal, "1 + 1", /\n2\n>>>$/);
-  });
+  test(
+    "that are huge or hostile are shortened, refused or interrupted, and the console continues",
+    { tags: "stress" },
+    async () => {
+      await using terminal = await open();
+      await enter(terminal, "list(range(10_000_000))", /\n 999, \.\.\. 9,999,000 more\]\n>>>$|9,999,000 more\]\n>>>$/);
+      terminal.type(KEYS.paste("class Bad:\n    def __repr__(self): raise ValueError('no repr')\n\n"));
+      await enter(terminal, "", /no repr'\)\n[^]*>>>$/);
+      await enter(terminal, "[Bad()]", /ValueError: no repr\n>>>$/);
+      terminal.type(
+        KEYS.paste("class Endless:\n    def __repr__(self):\n        print('on')\n        while True: pass\n\n"),
+      );
+      await enter(terminal, "", /while True: pass\n[^]*>>>$/);
+      await enter(terminal, "[Endless()]", /\non$/);
+      terminal.type(KEYS.ctrlC);
+      await terminal.until(/KeyboardInterrupt\n>>>$/);
+      await enter(terminal, "1 + 1", /\n2\n>>>$/);
+    },
+  );
 
   test("keep their numbers in Out, and code in In", async () => {
     await using terminal = await open();

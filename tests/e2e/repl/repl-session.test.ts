@@ -80,17 +80,21 @@ describe("rich results", () => {
     expect(readFileSync(join(folder, "figures", "figure-1.png")).toString("base64")).toBe(PNG);
   });
 
-  test("that are images are shown with kitty's protocol, or as sixels if the terminal supports them", async () => {
-    await using kitty = await open([], { KITTY_WINDOW_ID: "1" });
-    kitty.type(PICTURE + KEYS.enter);
-    await kitty.untilRaw(new RegExp(`\u001B_Ga=T,f=100,q=2,m=0;${PNG.replaceAll("+", "\\+")}\u001B`));
-    await using other = await open();
-    other.type(PICTURE + KEYS.enter);
-    await other.untilRaw(/\u001B\[c/);
-    other.type("\u001B[?62;4;22c");
-    await other.untilRaw(/\u001BPq"1;1;1;1#0;2;0;0;0#0@-\u001B\\/);
-    expect(existsSync(join(folder, "figures", "figure-1.png"))).toBe(false);
-  });
+  test(
+    "that are images are shown with kitty's protocol, or as sixels if the terminal supports them",
+    { tags: "stress" },
+    async () => {
+      await using kitty = await open([], { KITTY_WINDOW_ID: "1" });
+      kitty.type(PICTURE + KEYS.enter);
+      await kitty.untilRaw(new RegExp(`\u001B_Ga=T,f=100,q=2,m=0;${PNG.replaceAll("+", "\\+")}\u001B`));
+      await using other = await open();
+      other.type(PICTURE + KEYS.enter);
+      await other.untilRaw(/\u001B\[c/);
+      other.type("\u001B[?62;4;22c");
+      await other.untilRaw(/\u001BPq"1;1;1;1#0;2;0;0;0#0@-\u001B\\/);
+      expect(existsSync(join(folder, "figures", "figure-1.png"))).toBe(false);
+    },
+  );
 });
 
 describe.skipIf(!has("files: Files"))("files", () => {
@@ -142,20 +146,24 @@ describe.skipIf(!has("save(path"))("session files", () => {
     expect(skipped.stderr).toMatch(/^rlm: not saved: g: /);
   });
 
-  test("a damaged or foreign file is refused and unchanged, and a lost state does not replace the file", async () => {
-    const path = join(folder, "bad.rlm");
-    writeFileSync(path, "not a session file");
-    const { code, stdout, stderr } = await rlm(["exec", "--session-file", path, "-c", "print('ran')"]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^rlm: .*bad\.rlm/);
-    expect(readFileSync(path, "utf8")).toBe("not a session file");
-    const good = join(folder, "good.rlm");
-    await rlm(["exec", "--session-file", good, "-c", "x = 1"]);
-    const before = readFileSync(good);
-    const lost = await rlm(["exec", "--session-file", good, "-c", "x = 2; import os; os._exit(0)"]);
-    expect(lost.stderr).toContain("the state was lost");
-    expect(readFileSync(good)).toEqual(before);
-  });
+  test(
+    "a damaged or foreign file is refused and unchanged, and a lost state does not replace the file",
+    { tags: "stress" },
+    async () => {
+      const path = join(folder, "bad.rlm");
+      writeFileSync(path, "not a session file");
+      const { code, stdout, stderr } = await rlm(["exec", "--session-file", path, "-c", "print('ran')"]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(/^rlm: .*bad\.rlm/);
+      expect(readFileSync(path, "utf8")).toBe("not a session file");
+      const good = join(folder, "good.rlm");
+      await rlm(["exec", "--session-file", good, "-c", "x = 1"]);
+      const before = readFileSync(good);
+      const lost = await rlm(["exec", "--session-file", good, "-c", "x = 2; import os; os._exit(0)"]);
+      expect(lost.stderr).toContain("the state was lost");
+      expect(readFileSync(good)).toEqual(before);
+    },
+  );
 
   test("an empty path is wrong usage, and nothing runs", async () => {
     const { code, stdout, stderr } = await rlm(["exec", "--session-file", "", "-c", "print('ran')"]);

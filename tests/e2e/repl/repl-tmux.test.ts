@@ -46,32 +46,36 @@ describe("in tmux", () => {
     await enter(terminal, ":history 2", /\n\[[\d-]\] %timeit [^\n]*\n\[\d\] Out\[2\]\['n'\]\n>>>$/);
   });
 
-  test("a suggestion is grey; Right accepts it, and nothing of it stays when it is not accepted", async () => {
-    await using terminal = await open({ columns: 40 });
-    await enter(terminal, "wonderful = '漢字'", /'漢字'\n>>>$/);
-    terminal.type("won");
-    await terminal.until(/>>> wonderful = '漢字'$/);
-    expect(terminal.colours).toMatch(/won\u001B\[90mderful = '漢字'/);
-    terminal.press("M-f");
-    await expect.poll(() => terminal.colours).toMatch(/wonderful\u001B\[90m = '漢字'/);
-    terminal.press("Enter");
-    await terminal.until(/>>> wonderful\n'漢字'\n>>>$/);
-    terminal.type("wonderful =");
-    await terminal.until(/wonderful = '漢字'$/);
-    terminal.press("Right", "C-a");
-    terminal.type("very_");
-    terminal.press("Enter");
-    await enter(
-      terminal,
-      "very_wonderful * 2",
-      />>> very_wonderful = '漢字'\n>>> very_wonderful \* 2\n'漢字漢字'\n>>>$/,
-    );
-  });
+  test(
+    "a suggestion is grey; Right accepts it, and nothing of it stays when it is not accepted",
+    { tags: "stress" },
+    async () => {
+      await using terminal = await open({ columns: 40 });
+      await enter(terminal, "wonderful = '漢字'", /'漢字'\n>>>$/);
+      terminal.type("won");
+      await terminal.until(/>>> wonderful = '漢字'$/);
+      expect(terminal.colours).toMatch(/won\u001B\[90mderful = '漢字'/);
+      terminal.press("M-f");
+      await expect.poll(() => terminal.colours).toMatch(/wonderful\u001B\[90m = '漢字'/);
+      terminal.press("Enter");
+      await terminal.until(/>>> wonderful\n'漢字'\n>>>$/);
+      terminal.type("wonderful =");
+      await terminal.until(/wonderful = '漢字'$/);
+      terminal.press("Right", "C-a");
+      terminal.type("very_");
+      terminal.press("Enter");
+      await enter(
+        terminal,
+        "very_wonderful * 2",
+        />>> very_wonderful = '漢字'\n>>> very_wonderful \* 2\n'漢字漢字'\n>>>$/,
+      );
+    },
+  );
 
   test.each([
     ["marks pastes", true],
     ["does not mark them", false],
-  ])("a block is pasted as it is where the terminal %s", async (_, marked) => {
+  ])("a block is pasted as it is where the terminal %s", { tags: "stress" }, async (_, marked) => {
     await using terminal = await open({ columns: 60, rows: 30 });
     const block =
       "def f(n):\n    total = 0\n\n    for i in range(n):\n        total += i\n\n    return total\n\nprint('sum', f(5))";

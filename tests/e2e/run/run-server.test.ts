@@ -85,7 +85,7 @@ test("a large context is streamed, and its progress is shown on a terminal", { t
   expect(terminal.raw).toMatch(/(sending|sent) the context/);
 });
 
-test("Ctrl-C while the context is sent stops the sending: exit code 130", async () => {
+test("Ctrl-C while the context is sent stops the sending: exit code 130", { tags: "stress" }, async () => {
   writeFileSync(join(folder.path, "large.txt"), "0123456789abcdef".repeat(8 * 1024 * 1024));
   await using stalled = await startStalledServer(server);
   const args = ["run", "LENGTH", "--server", stalled.url, "--context", folder.at("large.txt")];
@@ -135,7 +135,7 @@ test("the events are resumed after the connection is cut", async () => {
   expect(stderr.match(/^n0 starts/gm)).toHaveLength(1);
 });
 
-test("a server that is killed and restarted has lost the run: exit code 70", async () => {
+test("a server that is killed and restarted has lost the run: exit code 70", { tags: "stress" }, async () => {
   await using other = await serve();
   await using program = ask("SLEEP", [], "", other);
   await vi.waitFor(() => expect(countProcesses(marker)).toBe(1), { timeout: 20_000 });

@@ -162,18 +162,22 @@ test("rlm.toml and .env are used, and a key in .env is never printed", async () 
   expect(stdout + stderr).not.toContain("sk-secret-of-mine");
 });
 
-test("a cost budget for a model without a price is an error that says so, and a price in rlm.toml helps", async () => {
-  using folder = new Folder();
-  const without = await ask(folder, DESCRIBE, ["--cost-budget", "1"]).ended;
-  expect(without.code).not.toBe(0);
-  expect(without.stderr).toMatch(/price/);
-  folder.write("rlm.toml", `[prices."${folder.at("script.json")}"]\ninput = 1\noutput = 1\n`);
-  folder.write("a.txt", "A");
-  expect(await ask(folder, DESCRIBE, ["--cost-budget", "1", "--context", "a.txt"]).ended).toMatchObject({
-    code: 0,
-    stdout: "'A'\n",
-  });
-});
+test(
+  "a cost budget for a model without a price is an error that says so, and a price in rlm.toml helps",
+  { tags: "stress" },
+  async () => {
+    using folder = new Folder();
+    const without = await ask(folder, DESCRIBE, ["--cost-budget", "1"]).ended;
+    expect(without.code).not.toBe(0);
+    expect(without.stderr).toMatch(/price/);
+    folder.write("rlm.toml", `[prices."${folder.at("script.json")}"]\ninput = 1\noutput = 1\n`);
+    folder.write("a.txt", "A");
+    expect(await ask(folder, DESCRIBE, ["--cost-budget", "1", "--context", "a.txt"]).ended).toMatchObject({
+      code: 0,
+      stdout: "'A'\n",
+    });
+  },
+);
 
 test("Ctrl-C cancels the run even if the code ignores it: exit code 130, and no process is left", async () => {
   using folder = new Folder();

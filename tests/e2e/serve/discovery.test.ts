@@ -70,7 +70,7 @@ test("commands find the server on whatever port it listens, and say where there 
   expect(await rlm(["tasks"], data)).toEqual(none);
 });
 
-test("of several servers the newest is used, and the others are named", async () => {
+test("of several servers the newest is used, and the others are named", { tags: "stress" }, async () => {
   using data = openData();
   const first = await serve(data);
   await using _first = first.program;
@@ -147,15 +147,22 @@ test.skipIf(process.getuid?.() !== 0)("a port that another user has taken gets n
   expect(trap.seen).toEqual([]);
 });
 
-test.skipIf(process.getuid?.() !== 0)("nor does one that is taken while a command waits for its server", async () => {
-  using data = openData();
-  const { program, url } = await serve(data);
-  await rlm(["sessions", "open", "--id", "long"], data);
-  await using command = start(["sessions", "exec", "long", "-c", "print('runs')\nimport time; time.sleep(600)"], data);
-  await command.until(/runs/);
-  program.signal("SIGKILL");
-  await program.exit;
-  await using trap = await openTrap(Number(new URL(url).port));
-  expect(await command.ended).toMatchObject({ stderr: expect.stringMatching(/used by another user \(id 65534\)/) });
-  expect(trap.seen).toEqual([]);
-});
+test.skipIf(process.getuid?.() !== 0)(
+  "nor does one that is taken while a command waits for its server",
+  { tags: "stress" },
+  async () => {
+    using data = openData();
+    const { program, url } = await serve(data);
+    await rlm(["sessions", "open", "--id", "long"], data);
+    await using command = start(
+      ["sessions", "exec", "long", "-c", "print('runs')\nimport time; time.sleep(600)"],
+      data,
+    );
+    await command.until(/runs/);
+    program.signal("SIGKILL");
+    await program.exit;
+    await using trap = await openTrap(Number(new URL(url).port));
+    expect(await command.ended).toMatchObject({ stderr: expect.stringMatching(/used by another user \(id 65534\)/) });
+    expect(trap.seen).toEqual([]);
+  },
+);

@@ -1,5 +1,7 @@
 // The examples for HTTP, against a real server: they print what the documents say.
 
+/** @module-tag stress */
+
 import { readdirSync } from "node:fs";
 import { format } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";

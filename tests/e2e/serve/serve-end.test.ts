@@ -138,24 +138,28 @@ describe("SIGTERM", () => {
     expect([countProcesses(running), countProcesses(paused)]).toEqual([0, 0]);
   });
 
-  test("a reader that never reads, a partial request and a partial body do not delay it", async () => {
-    await using server = await startServer("--grace", "0.1");
-    const id = await server.openSession();
-    const head = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
-    const code = JSON.stringify({ code: "while True: print('x' * 10_000)", timeoutMs: null });
-    const never = await open(
-      server.port,
-      `POST /v1/sessions/${id}/execute HTTP/1.1\r\n${head}Accept: text/event-stream\r\nContent-Length: ${code.length}\r\n\r\n${code}`,
-    );
-    await once(never, "readable");
-    const halves = [
-      await open(server.port, `GET /v1/version HTTP/1.1\r\n${head}`),
-      await open(server.port, `POST /v1/sessions HTTP/1.1\r\n${head}Content-Length: 100\r\n\r\n{`),
-    ];
-    server.program.signal("SIGTERM");
-    expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
-    for (const socket of [never, ...halves]) socket.destroy();
-  });
+  test(
+    "a reader that never reads, a partial request and a partial body do not delay it",
+    { tags: "stress" },
+    async () => {
+      await using server = await startServer("--grace", "0.1");
+      const id = await server.openSession();
+      const head = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+      const code = JSON.stringify({ code: "while True: print('x' * 10_000)", timeoutMs: null });
+      const never = await open(
+        server.port,
+        `POST /v1/sessions/${id}/execute HTTP/1.1\r\n${head}Accept: text/event-stream\r\nContent-Length: ${code.length}\r\n\r\n${code}`,
+      );
+      await once(never, "readable");
+      const halves = [
+        await open(server.port, `GET /v1/version HTTP/1.1\r\n${head}`),
+        await open(server.port, `POST /v1/sessions HTTP/1.1\r\n${head}Content-Length: 100\r\n\r\n{`),
+      ];
+      server.program.signal("SIGTERM");
+      expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
+      for (const socket of [never, ...halves]) socket.destroy();
+    },
+  );
 
   test("leaves no temporary folder", async () => {
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith("rlm") && !name.startsWith("rlm-end-"));
@@ -203,7 +207,7 @@ describe("the log", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot write the log to '${folder}': it is a folder`)]);
   });
 
-  test("that is not read delays neither requests nor the exit", async () => {
+  test("that is not read delays neither requests nor the exit", { tags: "stress" }, async () => {
     await using server = await startWith({ unread: "stderr" }, "--log-level", "debug");
     const path = `/${"nowhere".repeat(100)}`; // several times the capacity of a pipe
     await Promise.all(Array.from({ length: 400 }, async () => (await server.ask("GET", path)).text()));

@@ -165,22 +165,26 @@ describe("when the server is not as expected", () => {
     expect([code, stderr]).toEqual([2, `rlm: the server at ${server.url} rejected the token ${from}\n`]);
   });
 
-  test("a server that is restarted while code runs is reported, and the next command works", async () => {
-    await using other = await startServing();
-    const { stdout } = await other.rlm(["sessions", "open"]);
-    const code = "print('up', flush=True)\nwhile True: pass";
-    await using running = start(["sessions", "exec", stdout.trim(), "-c", code], other);
-    await running.until(/up/);
-    await other.restart();
-    const ended = await running.ended;
-    expect([ended.code, ended.stderr]).toEqual([
-      70,
-      expect.stringMatching(
-        /^rlm: the connection to .* failed: trying again\n(?:.*\n)*rlm: .* before the code did.*\n$/,
-      ),
-    ]);
-    expect((await other.rlm(["sessions"])).code).toBe(0);
-  });
+  test(
+    "a server that is restarted while code runs is reported, and the next command works",
+    { tags: "stress" },
+    async () => {
+      await using other = await startServing();
+      const { stdout } = await other.rlm(["sessions", "open"]);
+      const code = "print('up', flush=True)\nwhile True: pass";
+      await using running = start(["sessions", "exec", stdout.trim(), "-c", code], other);
+      await running.until(/up/);
+      await other.restart();
+      const ended = await running.ended;
+      expect([ended.code, ended.stderr]).toEqual([
+        70,
+        expect.stringMatching(
+          /^rlm: the connection to .* failed: trying again\n(?:.*\n)*rlm: .* before the code did.*\n$/,
+        ),
+      ]);
+      expect((await other.rlm(["sessions"])).code).toBe(0);
+    },
+  );
 });
 
 describe("a reader that takes nothing", () => {

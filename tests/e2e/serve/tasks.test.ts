@@ -57,7 +57,7 @@ test("a task is paused, resumed and cancelled", async () => {
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^rlm: cannot pause /)]);
 });
 
-test("binary output of a task is unchanged; Ctrl-C stops reading, not the task", async () => {
+test("binary output of a task is unchanged; Ctrl-C stops reading, not the task", { tags: "stress" }, async () => {
   const bytes = await startTask("--", String.raw`printf '\377\000\376'`);
   await server.rlm(["tasks", "output", bytes, "--follow"]);
   const program = start(["tasks", "output", bytes], server);
@@ -72,7 +72,7 @@ test("binary output of a task is unchanged; Ctrl-C stops reading, not the task",
   expect((await server.rlm(["tasks", "show", id])).stdout).toContain("status      running\n");
 });
 
-test("following resumes after the connection is cut, with a message", async () => {
+test("following resumes after the connection is cut, with a message", { tags: "stress" }, async () => {
   await using proxy = await startCuttingProxy(server.url, 2);
   const id = await startTask("--", "for i in $(seq 0 29); do echo $i; sleep 0.01; done");
   const lines = Array.from({ length: 30 }, (_, number) => `${number}\n`).join("");

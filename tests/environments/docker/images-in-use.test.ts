@@ -33,22 +33,26 @@ describe.skipIf(unavailable !== undefined)("an image with settings of its own", 
     engine.close();
   });
 
-  test("gives a session its PATH, no other variable, and no volume in place of our code", async () => {
-    await using runtime = await openRuntime({
-      environment: "docker",
-      preload: [],
-      poolSize: 0,
-      docker: { image: name, pull: "never" },
-    });
-    const session = await runtime.openSession();
-    const code = "import os; sorted(os.environ.items()), open('/proc/self/environ').read()";
-    const { text } = await run(session, code);
-    expect(text).toContain(":/of/the/image");
-    expect(text).not.toMatch(/SECRET|PYTHONPATH|\/root/);
-    expect((await session.shell("env; cat /proc/self/environ | tr '\\0' '\\n'")).stdout).not.toMatch(
-      /SECRET|PYTHONPATH/,
-    );
-    const writing = await session.execute("open('/data/x', 'w')");
-    expect(writing.status).toBe("error");
-  });
+  test(
+    "gives a session its PATH, no other variable, and no volume in place of our code",
+    { tags: "stress" },
+    async () => {
+      await using runtime = await openRuntime({
+        environment: "docker",
+        preload: [],
+        poolSize: 0,
+        docker: { image: name, pull: "never" },
+      });
+      const session = await runtime.openSession();
+      const code = "import os; sorted(os.environ.items()), open('/proc/self/environ').read()";
+      const { text } = await run(session, code);
+      expect(text).toContain(":/of/the/image");
+      expect(text).not.toMatch(/SECRET|PYTHONPATH|\/root/);
+      expect((await session.shell("env; cat /proc/self/environ | tr '\\0' '\\n'")).stdout).not.toMatch(
+        /SECRET|PYTHONPATH/,
+      );
+      const writing = await session.execute("open('/data/x', 'w')");
+      expect(writing.status).toBe("error");
+    },
+  );
 });

@@ -31,7 +31,7 @@ describe.skipIf(!hasPyodide || process.platform !== "linux")("the image", () => 
   test.for([
     ["in a tier", "", ["mode"]],
     ["behind the seat belt", "seat-belt", ["mode", "truncate", "write"]],
-  ] as const)("no session changes the image %s", async ([_where, tier, possible], context) => {
+  ] as const)("no session changes the image %s", { tags: "stress" }, async ([_where, tier, possible], context) => {
     if (tier === "") skipInTierC(context, "nobody can look into the processes of a session");
     if (tier !== "") vi.stubEnv("RLM_SANDBOX_TIER", tier);
     await using environment = openWasm();

@@ -152,7 +152,7 @@ describe.skipIf(!hasPyodide)("a session in wasm", () => {
     expect(Buffer.from(await session.files.read("out.txt")).toString()).toBe("from inside");
   });
 
-  test("an inspection that takes too long is interrupted, and the session goes on", async () => {
+  test("an inspection that takes too long is interrupted, and the session goes on", { tags: "stress" }, async () => {
     await using session = await runtime.openSession();
     const slow = "import time\nclass Slow:\n  def __repr__(self):\n    while True: pass\nx = Slow()";
     await session.execute(slow).result;

@@ -15,6 +15,7 @@ const cases: readonly Case[] = [
 
 test.each(cases.filter(([name]) => hasPyodide || name === "local"))(
   "%s: warm() waits for workers that are ready, also where the pool is being filled",
+  { tags: "stress" },
   async (...args) => {
     const [, tier, open] = args;
     if (tier !== "") vi.stubEnv("RLM_SANDBOX_TIER", tier);

@@ -33,7 +33,7 @@ open(path, "wb").write(data)
 open(f"{sys.argv[1]}/truncated-1.0-py3-none-any.whl", "wb").write(data[:20])
 `;
 
-describe.skipIf(!hasPyodide)("a folder of wheels", () => {
+describe.skipIf(!hasPyodide)("a folder of wheels", { tags: "stress" }, () => {
   const folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
   let runtime: Runtime;
   let session: Session;

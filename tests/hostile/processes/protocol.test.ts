@@ -192,7 +192,7 @@ describe.concurrent("a session's own descriptors, misused, harm that session alo
     },
   );
 
-  test("stolen commands cost the session its state, not the caller's patience", async () => {
+  test("stolen commands cost the session its state, not the caller's patience", { tags: "stress" }, async () => {
     await using session = await open();
     await session.execute(
       `import threading\nthreading.Thread(target=lambda: [os.read(COMMANDS, 65536) for _ in range(99)]).start()`,

@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await again.page.getByRole("row", { selected: true, name: /step 1/ }).waitFor();
   });
 
-  test("the usage of a run has an address", async () => {
+  test("the usage of a run has an address", { tags: "stress" }, async () => {
     const { page } = await on.stage.open(`#/runs/${DETAILED}`);
     const usage = page.getByRole("region", { name: "Usage" });
     await page.getByRole("tab", { name: "Usage" }).click();
@@ -139,29 +139,33 @@ describe.skipIf(!hasBrowser)("runs", () => {
     await expect.poll(() => axis.innerText(), SOON).not.toBe(whole);
   });
 
-  test("what is said about a bar stands after it, also where the bar reaches the end of the axis", async () => {
-    for (const viewport of ["desktop", "phone"] as const) {
-      const { page } = await on.stage.open(`#/runs/${DETAILED}`, { viewport });
-      const axis = page.getByRole("columnheader", { name: "Time" });
-      const edgeOf = async (): Promise<number> => {
-        const box = await axis.boundingBox();
-        return box === null ? 0 : box.x + box.width;
-      };
-      for (const label of [
-        page
-          .getByRole("row")
-          .nth(1)
-          .getByText(/^5 min/),
-        axis.getByText("at once"),
-      ]) {
-        const box = await label.boundingBox();
-        expect(box?.x).toBeGreaterThan((await edgeOf()) - 10);
-        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((await edgeOf()) + 80);
+  test(
+    "what is said about a bar stands after it, also where the bar reaches the end of the axis",
+    { tags: "stress" },
+    async () => {
+      for (const viewport of ["desktop", "phone"] as const) {
+        const { page } = await on.stage.open(`#/runs/${DETAILED}`, { viewport });
+        const axis = page.getByRole("columnheader", { name: "Time" });
+        const edgeOf = async (): Promise<number> => {
+          const box = await axis.boundingBox();
+          return box === null ? 0 : box.x + box.width;
+        };
+        for (const label of [
+          page
+            .getByRole("row")
+            .nth(1)
+            .getByText(/^5 min/),
+          axis.getByText("at once"),
+        ]) {
+          const box = await label.boundingBox();
+          expect(box?.x).toBeGreaterThan((await edgeOf()) - 10);
+          expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((await edgeOf()) + 80);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test("the columns before the time are widened by dragging and by keys, and stay so", async () => {
+  test("the columns before the time are widened by dragging and by keys, and stay so", { tags: "stress" }, async () => {
     const { page } = await on.stage.open(`#/runs/${DETAILED}`);
     const border = page.getByRole("separator", { name: "Width of the columns before the time" });
     const width = async (): Promise<number> => Number(await border.getAttribute("aria-valuenow"));

@@ -110,7 +110,7 @@ test("an environment that cannot run says why, and how to fix it", async () => {
   expect(await broken.failure("shell", { command: "ls" })).toMatch(/^Cannot run anything here: /);
 });
 
-test("10,000 tasks do not crash the server", async () => {
+test("10,000 tasks do not crash the server", { tags: "stress" }, async () => {
   const session = await mcp.runtime.obtainSession("default");
   const execution = session.execute("print('x' * 100)");
   await execution.result;

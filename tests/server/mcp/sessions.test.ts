@@ -77,26 +77,30 @@ describe("sessions", () => {
     expect(await mcp.failure("execute_repl", { session_id: id, code: "1" })).toContain(`No session '${id}'`);
   });
 
-  test.skipIf(!hasPyodide)("in another environment are listed with what they can do there", async () => {
-    installWasm();
-    await mcp.text("create_repl_session", { session_id: "usual" });
-    await using _ = await mcp.runtime.openSession({ id: "elsewhere", environment: "wasm" });
-    const listed = await mcp.call("list_repl_sessions", {});
-    expect(textOf(listed)).toMatch(
-      /\nEnvironment: local, .*\nEnvironment of 'elsewhere': wasm, .*: fork no, .* threads no, /,
-    );
-    const listing = factsOf(listed)["sessions"] as readonly { readonly session_id: string }[];
-    const place = (id: string): unknown => listing.find(({ session_id }) => session_id === id);
-    expect(place("usual")).toMatchObject({
-      environment: "local",
-      capabilities: { fork: true, inspect_while_running: true },
-    });
-    expect(place("elsewhere")).toMatchObject({
-      environment: "wasm",
-      tier: expect.any(String),
-      capabilities: { fork: false, inspect_while_running: false },
-    });
-  });
+  test.skipIf(!hasPyodide)(
+    "in another environment are listed with what they can do there",
+    { tags: "stress" },
+    async () => {
+      installWasm();
+      await mcp.text("create_repl_session", { session_id: "usual" });
+      await using _ = await mcp.runtime.openSession({ id: "elsewhere", environment: "wasm" });
+      const listed = await mcp.call("list_repl_sessions", {});
+      expect(textOf(listed)).toMatch(
+        /\nEnvironment: local, .*\nEnvironment of 'elsewhere': wasm, .*: fork no, .* threads no, /,
+      );
+      const listing = factsOf(listed)["sessions"] as readonly { readonly session_id: string }[];
+      const place = (id: string): unknown => listing.find(({ session_id }) => session_id === id);
+      expect(place("usual")).toMatchObject({
+        environment: "local",
+        capabilities: { fork: true, inspect_while_running: true },
+      });
+      expect(place("elsewhere")).toMatchObject({
+        environment: "wasm",
+        tier: expect.any(String),
+        capabilities: { fork: false, inspect_while_running: false },
+      });
+    },
+  );
 
   test("an id that is taken or invalid is refused with what to do", async () => {
     await mcp.text("create_repl_session", { session_id: "taken" });

@@ -216,7 +216,7 @@ describe("memory", () => {
     expect(await valueOf(fork, "1")).toBe("1");
   });
 
-  test("of checkpoints is limited, and the oldest is dropped first", async () => {
+  test("of checkpoints is limited, and the oldest is dropped first", { tags: "stress" }, async () => {
     await using session = await runtime.openSession({ limits: { memoryBytes: 256 * 2 ** 20 } });
     const fill = "x = bytearray(100 * 2**20); x[::4096] = b'x' * len(x[::4096])";
     await session.execute(fill).result;

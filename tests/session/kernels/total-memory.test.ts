@@ -20,14 +20,18 @@ function take(session: Session, mib: number, then = "pass"): Promise<{ status: s
     .result;
 }
 
-test("the active session that uses most loses its worker, the others keep their state", async () => {
-  await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 450 * MIB } });
-  const [quiet, greedy] = [await runtime.openSession(), await runtime.openSession()];
-  await take(quiet, 180);
-  const result = await take(greedy, 300, GROW);
-  expect(result).toMatchObject({ status: "interrupted", reason: "memory", state: "lost" });
-  expect((await quiet.execute("len(block)").result).value).toEqual({ "text/plain": String(180 * MIB) });
-});
+test(
+  "the active session that uses most loses its worker, the others keep their state",
+  { tags: "stress" },
+  async () => {
+    await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 450 * MIB } });
+    const [quiet, greedy] = [await runtime.openSession(), await runtime.openSession()];
+    await take(quiet, 180);
+    const result = await take(greedy, 300, GROW);
+    expect(result).toMatchObject({ status: "interrupted", reason: "memory", state: "lost" });
+    expect((await quiet.execute("len(block)").result).value).toEqual({ "text/plain": String(180 * MIB) });
+  },
+);
 
 test("new sessions and forks are refused above the limit, and accepted again below it", async () => {
   await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 300 * MIB } });

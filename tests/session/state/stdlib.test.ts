@@ -50,6 +50,7 @@ describe("stdlib.add()", () => {
 
   test.skipIf(process.getuid?.() !== 0)(
     "works for a user without an account and without HOME, as in containers (root only)",
+    { tags: "stress" },
     async () => {
       const place = await copyForAll();
       try {

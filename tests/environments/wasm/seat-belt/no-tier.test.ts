@@ -89,7 +89,7 @@ describe.skipIf(!hasPyodide)("wasm", () => {
     });
   });
 
-  test("too few open files are an error, and the next session is tried again", async () => {
+  test("too few open files are an error, and the next session is tried again", { tags: "stress" }, async () => {
     const openFiles = vi.fn(() => 4096).mockReturnValueOnce(64);
     await using environment = openWasm({}, { ...thisMachine(), openFiles });
     expect(environment.report().expectedTier).toBeUndefined();

@@ -175,7 +175,7 @@ describe("a download", () => {
 });
 
 describe("a client that transfers single bytes now and then", () => {
-  test("loses its slot for uploads and downloads, and learns why where possible", async () => {
+  test("loses its slot for uploads and downloads, and learns why where possible", { tags: "stress" }, async () => {
     const minThroughput = { bytes: 64 * 1024, windowMs: 300 };
     const own = createServerContext(runtime, { minThroughput });
     const listening = await listen(createApp(own, { token: TOKEN }), { host: "127.0.0.1", port: 0 });

@@ -36,7 +36,7 @@ test("ids of nodes that are new in every line are not all kept", () => {
   expect(table.byteSize).toBeGreaterThan(10 * MIB);
 });
 
-test("a line without an end is read once", async () => {
+test("a line without an end is read once", { tags: "stress" }, async () => {
   using runs = openRuns();
   const path = writeLog(runs, line(1));
   const indexed = new IndexedRuns();
