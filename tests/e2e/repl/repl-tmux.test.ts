@@ -1,6 +1,8 @@
 /* oxlint-disable no-control-regex -- colours of a terminal */
 // The console as a user sees it, in a real terminal.
 
+/** @module-tag stress */
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { textWidth } from "../../../src/util/text/text-width.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
@@ -27,7 +29,7 @@ async function enter(terminal: Tmux, line: string, expected: RegExp): Promise<vo
 }
 
 describe("in tmux", () => {
-  test("values, timing, sources and numbers are shown", { tags: "stress" }, async () => {
+  test("values, timing, sources and numbers are shown", async () => {
     await using terminal = await open();
     await enter(terminal, "def twice(n): return 2 * n", /return 2 \* n\n>>>$/);
     await enter(
@@ -46,36 +48,32 @@ describe("in tmux", () => {
     await enter(terminal, ":history 2", /\n\[[\d-]\] %timeit [^\n]*\n\[\d\] Out\[2\]\['n'\]\n>>>$/);
   });
 
-  test(
-    "a suggestion is grey; Right accepts it, and nothing of it stays when it is not accepted",
-    { tags: "stress" },
-    async () => {
-      await using terminal = await open({ columns: 40 });
-      await enter(terminal, "wonderful = '漢字'", /'漢字'\n>>>$/);
-      terminal.type("won");
-      await terminal.until(/>>> wonderful = '漢字'$/);
-      expect(terminal.colours).toMatch(/won\u001B\[90mderful = '漢字'/);
-      terminal.press("M-f");
-      await expect.poll(() => terminal.colours).toMatch(/wonderful\u001B\[90m = '漢字'/);
-      terminal.press("Enter");
-      await terminal.until(/>>> wonderful\n'漢字'\n>>>$/);
-      terminal.type("wonderful =");
-      await terminal.until(/wonderful = '漢字'$/);
-      terminal.press("Right", "C-a");
-      terminal.type("very_");
-      terminal.press("Enter");
-      await enter(
-        terminal,
-        "very_wonderful * 2",
-        />>> very_wonderful = '漢字'\n>>> very_wonderful \* 2\n'漢字漢字'\n>>>$/,
-      );
-    },
-  );
+  test("a suggestion is grey; Right accepts it, and nothing of it stays when it is not accepted", async () => {
+    await using terminal = await open({ columns: 40 });
+    await enter(terminal, "wonderful = '漢字'", /'漢字'\n>>>$/);
+    terminal.type("won");
+    await terminal.until(/>>> wonderful = '漢字'$/);
+    expect(terminal.colours).toMatch(/won\u001B\[90mderful = '漢字'/);
+    terminal.press("M-f");
+    await expect.poll(() => terminal.colours).toMatch(/wonderful\u001B\[90m = '漢字'/);
+    terminal.press("Enter");
+    await terminal.until(/>>> wonderful\n'漢字'\n>>>$/);
+    terminal.type("wonderful =");
+    await terminal.until(/wonderful = '漢字'$/);
+    terminal.press("Right", "C-a");
+    terminal.type("very_");
+    terminal.press("Enter");
+    await enter(
+      terminal,
+      "very_wonderful * 2",
+      />>> very_wonderful = '漢字'\n>>> very_wonderful \* 2\n'漢字漢字'\n>>>$/,
+    );
+  });
 
   test.each([
     ["marks pastes", true],
     ["does not mark them", false],
-  ])("a block is pasted as it is where the terminal %s", { tags: "stress" }, async (_, marked) => {
+  ])("a block is pasted as it is where the terminal %s", async (_, marked) => {
     await using terminal = await open({ columns: 60, rows: 30 });
     const block =
       "def f(n):\n    total = 0\n\n    for i in range(n):\n        total += i\n\n    return total\n\nprint('sum', f(5))";
@@ -87,7 +85,7 @@ describe("in tmux", () => {
     await terminal.until(/\nsum 10\n>>>$/);
   });
 
-  test("a narrow terminal wraps what is typed and what is shown", { tags: "stress" }, async () => {
+  test("a narrow terminal wraps what is typed and what is shown", async () => {
     await using terminal = await open({ columns: 24, rows: 30 });
     await enter(
       terminal,

@@ -1,4 +1,7 @@
 /* oxlint-disable no-control-regex -- control characters are what a terminal is about */
+
+/** @module-tag stress */
+
 import { mkdirSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Folder } from "../../config/folder.ts";

@@ -1,5 +1,7 @@
 // The built `rlm serve --env wasm`, and sessions in WebAssembly on a server whose default is another environment.
 
+/** @module-tag stress */
+
 import { describe, expect, test } from "vitest";
 import { WASM_CAPABILITIES, useWasm } from "../../environments/wasm/open-wasm.ts";
 import { startServing } from "../serving.ts";
@@ -39,27 +41,20 @@ describe.skipIf(noWasm !== undefined)(`wasm${noWasm === undefined ? "" : ` (skip
     });
   });
 
-  test(
-    "a server whose default is 'local' opens sessions in wasm, and shows where each of them runs",
-    { tags: "stress" },
-    async () => {
-      await using server = await startServing();
-      const open = await send(server, "sessions", { body: { id: "inside", environment: "wasm" } });
-      const inside = { id: "inside", environment: "wasm", tier: expect.any(String), capabilities: WASM_CAPABILITIES };
-      expect([open.status, await open.json()]).toEqual([201, expect.objectContaining(inside)]);
-      await send(server, "sessions", { body: { id: "usual" } });
-      const list = (await (await send(server, "sessions")).json()) as { readonly sessions: readonly object[] };
-      expect(list.sessions).toMatchObject([
-        inside,
-        { id: "usual", environment: "local", capabilities: { fork: true } },
-      ]);
-      const code = "import sys; sys.platform";
-      const result = await send(server, "sessions/inside/execute", { body: { code } });
-      expect(await result.json()).toMatchObject({ value: { "text/plain": "'emscripten'" } });
-      expect((await server.rlm(["sessions"])).stdout).toMatch(/^inside +idle +wasm, \S+ /m);
-      expect((await server.rlm(["sessions", "show", "inside"])).stdout).toMatch(
-        /^capabilities +fork no, .* threads no, /m,
-      );
-    },
-  );
+  test("a server whose default is 'local' opens sessions in wasm, and shows where each of them runs", async () => {
+    await using server = await startServing();
+    const open = await send(server, "sessions", { body: { id: "inside", environment: "wasm" } });
+    const inside = { id: "inside", environment: "wasm", tier: expect.any(String), capabilities: WASM_CAPABILITIES };
+    expect([open.status, await open.json()]).toEqual([201, expect.objectContaining(inside)]);
+    await send(server, "sessions", { body: { id: "usual" } });
+    const list = (await (await send(server, "sessions")).json()) as { readonly sessions: readonly object[] };
+    expect(list.sessions).toMatchObject([inside, { id: "usual", environment: "local", capabilities: { fork: true } }]);
+    const code = "import sys; sys.platform";
+    const result = await send(server, "sessions/inside/execute", { body: { code } });
+    expect(await result.json()).toMatchObject({ value: { "text/plain": "'emscripten'" } });
+    expect((await server.rlm(["sessions"])).stdout).toMatch(/^inside +idle +wasm, \S+ /m);
+    expect((await server.rlm(["sessions", "show", "inside"])).stdout).toMatch(
+      /^capabilities +fork no, .* threads no, /m,
+    );
+  });
 });

@@ -1,5 +1,7 @@
 // Folders on file systems that cannot show another owner, as root: their sessions have the ids of the owner.
 
+/** @module-tag stress */
+
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { release, tmpdir } from "node:os";
@@ -208,7 +210,7 @@ len(os.listdir("/proc")) > 2, [*opened()]`;
         );
       });
 
-      test("a bomb in a task ends with it, or with its sandbox", { tags: "stress" }, async () => {
+      test("a bomb in a task ends with it, or with its sandbox", async () => {
         await using session = await stage.runtime.openSession({
           mounts: [{ path: ofRoot, mode: "rw" }],
           limits: { processes: 64 },

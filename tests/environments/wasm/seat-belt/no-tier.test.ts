@@ -1,5 +1,7 @@
 // When the seat belt takes the place of a tier: where the machine has none, and never because of a mistake or a busy machine.
 
+/** @module-tag stress */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -89,7 +91,7 @@ describe.skipIf(!hasPyodide)("wasm", () => {
     });
   });
 
-  test("too few open files are an error, and the next session is tried again", { tags: "stress" }, async () => {
+  test("too few open files are an error, and the next session is tried again", async () => {
     const openFiles = vi.fn(() => 4096).mockReturnValueOnce(64);
     await using environment = openWasm({}, { ...thisMachine(), openFiles });
     expect(environment.report().expectedTier).toBeUndefined();
