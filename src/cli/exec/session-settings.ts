@@ -6,7 +6,7 @@ import { parseMount } from "../../environments/mounts.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
-import type { SessionOptions } from "../../session/options.ts";
+import { checkMemoryIn, type SessionOptions } from "../../session/options.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { LoggedArguments } from "../log/command-log.ts";
 import { progressPrinter } from "../io/progress-printer.ts";
@@ -45,8 +45,12 @@ export function toRuntimeOptions(flags: RuntimeArguments, config?: Config): Conf
   const { env: environment = config?.rlm.environment, mount = mounts, python = configured } = flags;
   // That of the configuration is for sessions in `local`, which clients of a server may ask for.
   asUsageError(() => checkRuntimePython(environment, flags.python));
+  const limits = { ...config?.limits, ...omitUndefined({ memoryBytes: flags.memory }) };
+  const { memoryBytes } = limits;
+  if (environment !== undefined && memoryBytes !== undefined)
+    asUsageError(() => checkMemoryIn(environment, { memoryBytes }));
   return {
-    limits: { ...config?.limits, ...omitUndefined({ memoryBytes: flags.memory }) },
+    limits,
     ...omitUndefined({
       environment,
       python,
