@@ -193,7 +193,7 @@ class Supervisor:
 
 def _ask_to_be_woken_at_once(listener: int) -> None:
     """The kernel lets the init run where the caller waits (Linux 6.6). A signal that arrives before the init has received a question makes
-    the call fail with EINTR, and programs do not expect that of a fork: on a busy machine shells said "Cannot fork"."""
+    the call fail with EINTR, unless its handler restarts calls. Few programs expect that of a fork, so this time has to be short."""
     try:
         fcntl.ioctl(listener, _SET_FLAGS, _WAKE_AT_ONCE)
     except OSError:
