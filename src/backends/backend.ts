@@ -27,10 +27,17 @@ export interface BackendRequest {
   readonly maxTokens?: number;
   /** Absent: the provider's default. */
   readonly temperature?: number;
+  /** Makes sampling repeatable where the provider can. Protocols without such a field leave it out. Absent: none. */
+  readonly seed?: number;
   /** For reasoning models, as the provider spells it: `low`, `medium`, `high`. Absent: the model's default. */
   readonly reasoningEffort?: string;
   /** JSON Schema for the answer's text, enforced where the provider can. The caller checks the answer again. */
   readonly schema?: Readonly<Record<string, unknown>>;
+  /**
+   * Merged into the body of the request, last: objects are merged, `null` removes a field, everything else replaces. It may not set
+   * the model, the messages or `stream`. A model object of the AI SDK gets it as its provider options.
+   */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
 /** A part of an answer. */

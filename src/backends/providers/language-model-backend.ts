@@ -9,7 +9,13 @@ import { EventLoopYield } from "../../util/async/event-loop-yield.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { BackendRequest, StreamPart } from "../backend.ts";
-import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
+import type {
+  JSONValue,
+  LanguageModel,
+  LanguageModelCall,
+  LanguageModelMessage,
+  LanguageModelStream,
+} from "./language-model.ts";
 import { environmentSecrets } from "../environment-secrets.ts";
 import { toCacheEnds } from "./protocols/anthropic-messages.ts";
 import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
@@ -120,17 +126,24 @@ const finishReasons = new Map<unknown, FinishReason>([
 ]);
 
 function toCall(request: BackendRequest, provider: string): LanguageModelCall {
-  const { maxTokens, temperature, reasoningEffort, schema } = request;
+  const { maxTokens, temperature, seed, reasoningEffort, schema, extraBody } = request;
   // Each package reads the options under the first word of its provider's name.
   const [options = provider] = provider.split(".");
   const effort = options === "anthropic" ? "effort" : "reasoningEffort";
+  const own = { ...(reasoningEffort !== undefined && { [effort]: reasoningEffort }), ...toJSON(extraBody) };
   return {
     prompt: toPrompt(request, provider),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(schema !== undefined && { responseFormat: { type: "json", schema } }),
-    ...(reasoningEffort !== undefined && { providerOptions: { [options]: { [effort]: reasoningEffort } } }),
+    ...(seed !== undefined && { seed }),
+    ...(Object.keys(own).length > 0 && { providerOptions: { [options]: own } }),
   };
+}
+
+/** A copy as the wire would have it, which the object may keep and change. */
+function toJSON(fields: BackendRequest["extraBody"] = {}): Record<string, JSONValue> {
+  return JSON.parse(JSON.stringify(fields)) as Record<string, JSONValue>;
 }
 
 function toPrompt(request: BackendRequest, provider: string): LanguageModelMessage[] {

@@ -39,7 +39,10 @@ export interface LanguageModelStream {
 type TextPart = { type: "text"; text: string };
 
 /** Options for one provider, under its name. */
-type ProviderOptions = Record<string, Record<string, string | { type: string }>>;
+type ProviderOptions = Record<string, Record<string, JSONValue>>;
+
+/** What JSON can hold. */
+export type JSONValue = null | boolean | number | string | JSONValue[] | { [name: string]: JSONValue };
 
 /** One message of the prompt. */
 export type LanguageModelMessage = (
@@ -68,6 +71,8 @@ export interface LanguageModelCall {
   maxOutputTokens?: number;
   /** Absent: the provider's default. */
   temperature?: number;
+  /** Absent: none. */
+  seed?: number;
   /** The form of the answer. Absent: text. */
   responseFormat?: {
     /** JSON. */

@@ -7,6 +7,7 @@ import { BackendConnectionError } from "../../errors.ts";
 import { VERSION } from "../../util/version.ts";
 import type { BackendRequest, StreamPart } from "../backend.ts";
 import { anthropicMessages } from "./protocols/anthropic-messages.ts";
+import { mergeExtraBody } from "./extra-body.ts";
 import { readEvents } from "./protocols/event-stream.ts";
 import { drain, HTTPClient } from "./http-client.ts";
 import { openaiChat } from "./protocols/openai-chat.ts";
@@ -50,7 +51,8 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
 
   /** Resolves with a stream of events. */
   protected async send(request: BackendRequest, { limits, signal }: Exchange): Promise<IncomingMessage> {
-    const body = JSON.stringify(this.#protocol.toBody(request));
+    const fields = mergeExtraBody(this.#protocol.toBody(request), request.extraBody, this.name);
+    const body = JSON.stringify(fields);
     const response = await this.#client.post(this.#url, { headers: this.#headers, body, signal });
     limits.received(0);
     const { statusCode = 0, headers } = response;

@@ -58,7 +58,9 @@ describe("a model object", () => {
       { role: "user", content: "question" },
     ] as const;
     const schema = { type: "object" };
-    await partsOf(model, { messages, maxTokens: 7, temperature: 0.5, schema, reasoningEffort: "low" });
+    const extraBody = { serviceTier: "flex" };
+    const settings = { maxTokens: 7, temperature: 0.5, seed: 3, schema, reasoningEffort: "low", extraBody };
+    await partsOf(model, { messages, ...settings });
     const { abortSignal, ...call } = calls[0] as LanguageModelCall;
     expect(abortSignal?.aborted).toBe(false);
     expect(call).toEqual({
@@ -68,8 +70,9 @@ describe("a model object", () => {
       ],
       maxOutputTokens: 7,
       temperature: 0.5,
+      seed: 3,
       responseFormat: { type: "json", schema },
-      providerOptions: { mock: { reasoningEffort: "low" } },
+      providerOptions: { mock: { reasoningEffort: "low", serviceTier: "flex" } },
     });
   });
 

@@ -213,6 +213,16 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     expect(mock.requests.map(({ body }) => body[field] === undefined)).toEqual([false, true]);
   });
 
+  test("sends the fields of an extra body, which may not replace the messages", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    await textOf(name, { baseUrl: mock.url }, { extraBody: { top_k: 40, metadata: { user: "me" } } });
+    expect(mock.requests[0]?.body).toMatchObject({ model: "a-model", top_k: 40, metadata: { user: "me" } });
+    const fault = await faultOf(name, { baseUrl: mock.url }, { extraBody: { messages: [] } });
+    expect(fault).toMatchObject({ fault: "configuration", retryable: false });
+    expect(mock.requests).toHaveLength(1);
+  });
+
   test("is retried by the dispatcher after a 429 within a batch", async () => {
     await using mock = await openMockProvider();
     let asked = 0;
@@ -350,6 +360,18 @@ describe("openai", () => {
       false,
     ]);
   });
+});
+
+test.each([
+  ["openai-compatible", 7],
+  // Their protocols have no such field, and refuse unknown ones.
+  ["openai", undefined],
+  ["anthropic", undefined],
+])("%s is sent the seed %s", async (name, expected) => {
+  await using mock = await openMockProvider();
+  mock.plan({ text: ["a"] });
+  await textOf(name, { baseUrl: mock.url }, { seed: 7 });
+  expect(mock.requests[0]?.body["seed"]).toBe(expected);
 });
 
 describe("openai-compatible", () => {

@@ -22,12 +22,13 @@ export const openaiChat: WireProtocol = {
   createReader: () => new ChatReader(),
 };
 
-function toBody({ model, messages, maxTokens, temperature, reasoningEffort, schema }: BackendRequest): Fields {
+function toBody({ model, messages, maxTokens, temperature, seed, reasoningEffort, schema }: BackendRequest): Fields {
   return {
     model,
     messages: messages.map(({ role, content }) => ({ role, content })),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
+    ...(seed !== undefined && { seed }),
     ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort }),
     ...(schema !== undefined && {
       response_format: { type: "json_schema", json_schema: { name: "response", schema, strict: isStrict(schema) } },
