@@ -4,14 +4,11 @@
 
 import type { ReportedUsage, TokenPrice } from "../protocol/usage.ts";
 import type { ModelPrice } from "./backend.ts";
+import { findInTable, type TableLookup } from "./models/price-table.ts";
 
-export interface PriceOptions {
+export interface PriceOptions extends TableLookup {
   /** By model, or by `backend/model`. They take precedence over the table. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
-  /** Identifies the provider of a compatible backend. */
-  readonly baseUrl?: string;
-  /** Of a model object: its provider, as the table calls it. */
-  readonly provider?: string;
 }
 
 /** Undefined: not known. The table is loaded on first use. */
@@ -22,11 +19,8 @@ export async function priceOf(
 ): Promise<ModelPrice | undefined> {
   const configured = own(options.prices, `${backend}/${model}`) ?? own(options.prices, model);
   if (configured !== undefined) return configured;
-  const provider = providerOf(backend, options);
-  if (provider === undefined) return undefined;
-  const { calcPrice } = await import("@pydantic/genai-prices");
-  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model, provider);
-  return found === null ? undefined : toModelPrice(found.model_price);
+  const found = await findInTable(backend, model, options);
+  return found === undefined ? undefined : toModelPrice(found.model_price);
 }
 
 /** In USD. A cost that the provider reported takes precedence. */
@@ -69,15 +63,6 @@ function worstPrice(price: ModelPrice, inputTokens: number): { readonly input: n
 
 function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-function providerOf(
-  backend: string,
-  { baseUrl, provider }: PriceOptions,
-): { providerId: string } | { providerApiUrl: string } | undefined {
-  if (provider !== undefined) return { providerId: provider };
-  if (backend === "openai" || backend === "anthropic") return { providerId: backend };
-  return baseUrl === undefined ? undefined : { providerApiUrl: baseUrl };
 }
 
 type TableEntry =

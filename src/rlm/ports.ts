@@ -2,6 +2,7 @@
 
 import type { CachedAnswer } from "../protocol/usage.ts";
 import type { BackendRequest, ModelPrice } from "../backends/backend.ts";
+import type { ModelFacts } from "../backends/models/model-facts.ts";
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
 export interface Models {
@@ -13,6 +14,8 @@ export interface Models {
   call(request: BackendRequest, options: CallOptions): Promise<CallOutcome>;
   /** Undefined: not known. */
   priceOf(model: string): Promise<ModelPrice | undefined>;
+  /** What is known of the model now. It becomes more with what its provider refuses. */
+  factsOf(model: string): Promise<ModelFacts>;
 }
 
 /** Answers by the hash of their requests. */

@@ -5,6 +5,8 @@ import type { Backend, BackendRequest, ModelPrice } from "../../backends/backend
 import type { CallOptions, CallOutcome } from "../../backends/dispatch/call.ts";
 import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
 import { baseUrlOf, openBackend, secretsOf, type BackendOptions } from "../../backends/open-backend.ts";
+import { factsFromTables, mergeFacts, type ModelFacts } from "../../backends/models/model-facts.ts";
+import type { TableLookup } from "../../backends/models/price-table.ts";
 import { priceOf } from "../../backends/prices.ts";
 import { environmentSecrets } from "../../backends/environment-secrets.ts";
 import { addressOf, type LanguageModel } from "../../backends/providers/language-model.ts";
@@ -35,6 +37,7 @@ export class BackendModels implements Models {
   readonly #objects: ReadonlyMap<string, NamedObject>;
   readonly #dispatcher: Dispatcher;
   readonly #prices = new Map<string, Promise<ModelPrice | undefined>>();
+  readonly #tableFacts = new Map<string, Promise<ModelFacts>>();
   #backend: Promise<Backend> | undefined;
   #opened: Backend | undefined;
 
@@ -108,14 +111,30 @@ export class BackendModels implements Models {
     return price;
   }
 
+  async factsOf(model: string): Promise<ModelFacts> {
+    let tables = this.#tableFacts.get(model);
+    if (tables === undefined) {
+      const { backend, name, ...lookup } = this.#lookUp(model);
+      tables = factsFromTables(backend, name, lookup);
+      this.#tableFacts.set(model, tables);
+    }
+    return mergeFacts({ tables: await tables });
+  }
+
   #lookUpPrice(model: string): Promise<ModelPrice | undefined> {
+    const { backend, name, ...lookup } = this.#lookUp(model);
+    return priceOf(backend, name, { ...this.#userPrices, ...lookup });
+  }
+
+  /** Where the model is found in tables. */
+  #lookUp(model: string): TableLookup & { readonly backend: string; readonly name: string } {
     const object = this.#objects.get(model)?.object;
     if (object !== undefined) {
       const [provider = ""] = object.provider.split(".");
-      return priceOf(object.provider, object.modelId, { ...this.#userPrices, provider });
+      return { backend: object.provider, name: object.modelId, provider };
     }
     const baseUrl = this.#baseUrl();
-    return priceOf(this.backendOf(model), model, { ...this.#userPrices, ...(baseUrl !== undefined && { baseUrl }) });
+    return { backend: this.backendOf(model), name: model, ...(baseUrl !== undefined && { baseUrl }) };
   }
 
   /** The address decides whose prices apply. Undefined: there is none. */
