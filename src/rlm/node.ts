@@ -7,14 +7,14 @@ import { BackendConnectionError } from "../errors.ts";
 import type { StopReason } from "../protocol/runs.ts";
 import { HostCalls } from "./calls/host-calls.ts";
 import type { CallPosition, ModelCall, Reply } from "./calls/model-calls.ts";
+import { extract } from "./extraction/extract.ts";
+import { shortestExtraction } from "./extraction/extraction-messages.ts";
 import { describeBudget } from "./ledger/budget.ts";
 import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import * as prompts from "./prompts.ts";
 import { Answer } from "./reply/answer.ts";
-import { CodeScanner } from "./reply/code-block.ts";
-import { extractions, shortestExtraction } from "./reply/extract.ts";
-import { findFinal } from "./reply/final-call.ts";
+import { ReplyReader, type Reading } from "./reply/reply-reader.ts";
 import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
 import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
@@ -107,21 +107,14 @@ export class Node {
   async #runStep(session: NodeSession): Promise<NodeOutcome | undefined> {
     const { id: nodeId } = this.#settings;
     this.#run.events.emit({ type: "step-start", nodeId, step: this.#step });
-    const createScanner = (): CodeScanner => new CodeScanner((code) => session.parses(code));
-    let scanner = createScanner();
+    const reader = new ReplyReader((code) => session.parses(code));
     const reply = await this.#reply({
-      onText: (text) => scanner.push(text) !== undefined,
-      onRetry: () => {
-        scanner = createScanner();
-      },
+      onText: (text) => reader.push(text),
+      onRetry: () => reader.restart(),
     });
-    const scanned = await scanner.end(reply.finishReason);
-    const content = scanned.kind === "code" ? reply.text.slice(0, scanned.block.end) : reply.text;
-    this.#messages.push({ role: "assistant", content: content.trimEnd() || "(nothing)" });
-    const observation =
-      scanned.kind === "code"
-        ? await this.#runCode(session, scanned.block.code)
-        : await this.#readText(session, reply.text, scanned.hint);
+    const reading = await reader.end(reply.text, reply.finishReason);
+    this.#messages.push({ role: "assistant", content: reading.kept.trimEnd() || "(nothing)" });
+    const observation = await this.#follow(session, reading);
     return this.#endStep(observation);
   }
 
@@ -143,13 +136,19 @@ export class Node {
     }
   }
 
-  /** A reply without code: an answer in its text, or the hint. */
-  async #readText(session: NodeSession, text: string, hint: string): Promise<string> {
-    const final = findFinal(text);
-    if (final.kind === "none") return final.hint ?? hint;
-    if (final.kind === "variable") return session.submitVariable(final.name);
-    this.#answer.submit({ text: final.text, data: final.text });
-    return "";
+  /** Returns what the model is shown; an empty text where it answered. */
+  async #follow(session: NodeSession, reading: Reading): Promise<string> {
+    switch (reading.kind) {
+      case "code":
+        return this.#runCode(session, reading.code);
+      case "variable":
+        return session.submitVariable(reading.name);
+      case "answer":
+        this.#answer.submit({ text: reading.text, data: reading.text });
+        return "";
+      case "nothing":
+        return reading.hint;
+    }
   }
 
   /** The answer is accepted, or the model is shown what happened and the next step begins. */
@@ -191,25 +190,16 @@ export class Node {
     return { status: "failed", stopReason: "error", answer: null, why };
   }
 
-  /** The best answer that the model can give from what it has seen, paid from what was kept for finishing. */
-  async #extract(stopReason: StopReason, why: string): Promise<NodeOutcome> {
-    const { id: nodeId, account, model, query, schema } = this.#settings;
-    const signal = this.#finishingSignal;
-    const candidates = [...extractions({ query, schema, messages: this.#messages }, why)];
-    // The first one has the whole conversation, which is known to be too long after an error.
-    if (stopReason === "error" && candidates.length > 1) candidates.shift();
-    try {
-      const messages = await this.#run.modelCalls.firstAffordable(model, account, candidates);
-      const position = this.#nextPosition();
-      const call = { purpose: "extract", nodeId, model, account, messages, signal, ...position } as const;
-      const { text } = await this.#run.modelCalls.call(call);
-      const final = findFinal(text);
-      const answer = (final.kind === "value" ? final.text : text).trim();
-      if (answer === "") return { status: "failed", stopReason, answer: null, why };
-      return { status: "partial", stopReason, answer, why, ...this.#answer.parse(answer) };
-    } catch (error) {
-      return { status: "failed", stopReason, answer: null, why: `${why}; ${(error as Error).message}` };
-    }
+  #extract(stopReason: StopReason, why: string): Promise<NodeOutcome> {
+    return extract(this.#run, {
+      node: this.#settings,
+      messages: this.#messages,
+      answer: this.#answer,
+      position: this.#nextPosition(),
+      signal: this.#finishingSignal,
+      stopReason,
+      why,
+    });
   }
 
   #nextPosition(): CallPosition {

@@ -4,7 +4,7 @@
 // alone: an answer that says how little is known is better than none.
 
 import type { ChatMessage } from "../../backends/backend.ts";
-import type { JSONSchema } from "./answer-schema.ts";
+import type { JSONSchema } from "../reply/answer-schema.ts";
 import { cutOutput } from "../session/cut-output.ts";
 import { extractMessage } from "../prompts.ts";
 

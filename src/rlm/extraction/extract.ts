@@ -1,0 +1,40 @@
+// The best answer that a node's model can give where the work has to end, paid from what was kept for finishing.
+
+import type { ChatMessage } from "../../backends/backend.ts";
+import type { StopReason } from "../../protocol/runs.ts";
+import type { CallPosition } from "../calls/model-calls.ts";
+import type { Answer } from "../reply/answer.ts";
+import { findFinal } from "../reply/final-call.ts";
+import type { NodeOutcome, NodeSettings, RunContext } from "../run-context.ts";
+import { extractions } from "./extraction-messages.ts";
+
+export interface ExtractionRequest {
+  readonly node: Pick<NodeSettings, "id" | "account" | "model" | "query" | "schema">;
+  readonly messages: readonly ChatMessage[];
+  readonly answer: Answer;
+  readonly position: CallPosition;
+  readonly signal: AbortSignal;
+  readonly stopReason: StopReason;
+  /** What ended the work. */
+  readonly why: string;
+}
+
+/** Never rejects. */
+export async function extract(run: RunContext, request: ExtractionRequest): Promise<NodeOutcome> {
+  const { node, answer, position, signal, stopReason, why } = request;
+  const { id: nodeId, account, model, query, schema } = node;
+  const candidates = [...extractions({ query, schema, messages: request.messages }, why)];
+  // The first one has the whole conversation, which is known to be too long after an error.
+  if (stopReason === "error" && candidates.length > 1) candidates.shift();
+  try {
+    const messages = await run.modelCalls.firstAffordable(model, account, candidates);
+    const call = { purpose: "extract", nodeId, model, account, messages, signal, ...position } as const;
+    const reply = await run.modelCalls.call(call);
+    const final = findFinal(reply.text);
+    const text = (final.kind === "value" ? final.text : reply.text).trim();
+    if (text === "") return { status: "failed", stopReason, answer: null, why };
+    return { status: "partial", stopReason, answer: text, why, ...answer.parse(text) };
+  } catch (error) {
+    return { status: "failed", stopReason, answer: null, why: `${why}; ${(error as Error).message}` };
+  }
+}
