@@ -197,8 +197,10 @@ export type {
   HiddenReasoningPart,
   InputUsagePart,
   ModelPrice,
+  ResponseStartPart,
   StreamPart,
 } from "./backends/backend.ts";
+export type { Quota, RateLimits } from "./backends/rate-limits.ts";
 
 // Errors: what a promise rejects with where something could not be done.
 export {

@@ -15,6 +15,7 @@ const PUBLIC = [
   "tools/tool.d.ts",
   "tools/builtins.d.ts",
   "backends/backend.d.ts",
+  "backends/rate-limits.d.ts",
   "backends/providers/language-model.d.ts",
   "backends/scripted/script.d.ts",
 ];

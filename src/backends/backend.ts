@@ -6,6 +6,7 @@
 
 import type { Signal } from "../api/web-types.ts";
 import type { FinishReason, ReportedUsage, TokenPrice } from "../protocol/usage.ts";
+import type { RateLimits } from "./rate-limits.ts";
 
 /** One message of a conversation with a model. */
 export interface ChatMessage {
@@ -79,8 +80,19 @@ export interface HiddenReasoningPart {
   readonly maxTokens: number;
 }
 
+/**
+ * The provider accepted the request. The first part where a backend can tell; otherwise the first part of any kind says so. From here on
+ * the request costs something, whatever becomes of it.
+ */
+export interface ResponseStartPart {
+  /** Which part it is. */
+  readonly type: "response-start";
+  /** What the provider says about its limits. Absent: nothing. */
+  readonly rateLimits?: RateLimits;
+}
+
 /** Everything that a backend may yield. */
-export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart;
+export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart | ResponseStartPart;
 
 /** Something that answers requests to models. */
 export interface Backend {

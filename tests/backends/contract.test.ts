@@ -29,7 +29,7 @@ describeBackend("scripted", {
       async [Symbol.asyncDispose]() {},
     };
   },
-  capabilities: { canHideUsage: true, countsCacheWrites: true },
+  capabilities: { canHideUsage: true, countsCacheWrites: true, reportsStart: false },
 });
 
 const key = { apiKey: "sk-of-the-test" };

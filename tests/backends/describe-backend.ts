@@ -33,6 +33,8 @@ export interface Capabilities {
   readonly countsCacheWrites: boolean;
   /** False: a refusal ends like an answer. Default: true. */
   readonly reportsRefusals?: boolean;
+  /** False: it does not say when a request is accepted. Default: true. */
+  readonly reportsStart?: boolean;
   /** False: reasoning is counted and not shown. Default: true. */
   readonly showsReasoning?: boolean;
 }
@@ -87,7 +89,23 @@ export function describeBackend(
     test("ends an empty answer like any other", async () => {
       await using opened = await open();
       opened.plan({});
-      expect((await collect(opened)).filter(({ type }) => type !== "input-usage")).toHaveLength(1);
+      const before: readonly string[] = ["response-start", "input-usage"];
+      expect((await collect(opened)).filter(({ type }) => !before.includes(type))).toHaveLength(1);
+    });
+
+    test("begins with the start of the response", async ({ skip }) => {
+      if (capabilities.reportsStart === false) return skip("it has no requests that could be accepted");
+      await using opened = await open();
+      opened.plan({ text: ["a"] });
+      const parts = await collect(opened);
+      expect(parts.filter(({ type }) => type === "response-start")).toEqual([parts[0]]);
+    });
+
+    test("closes the request when the reader leaves at its start", async () => {
+      await using opened = await open();
+      opened.plan({ text: ["beginning"], fault: "hangs" });
+      for await (const _ of stream(opened)) break;
+      await opened.left();
     });
 
     test("makes no request when the signal is already aborted", async () => {

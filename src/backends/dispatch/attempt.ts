@@ -45,6 +45,7 @@ export class Attempt {
   #finishReason: FinishReason | "cut" = "other";
   #error: unknown = null;
   #isSent = false;
+  #isAccepted = false;
 
   constructor(backend: Backend, request: BackendRequest, estimates: Estimates = toEstimates(request)) {
     this.#backend = backend;
@@ -157,7 +158,10 @@ export class Attempt {
 
   /** True: that was the end. */
   #add(part: StreamPart): boolean {
+    this.#isAccepted = true;
     switch (part.type) {
+      case "response-start":
+        break;
       case "text-delta":
         this.#text += part.text;
         break;
@@ -189,8 +193,7 @@ export class Attempt {
   /** A request that was turned away costs nothing; one that the provider worked on does, even without an answer. */
   #hasUsage(): boolean {
     if (!this.#isSent) return false;
-    if (this.#text !== "" || this.#reasoning !== "" || this.#hiddenTokens > 0) return true;
-    if (this.#inputUsage !== null || this.#error === null) return true;
+    if (this.#isAccepted || this.#error === null) return true;
     if (!(this.#error instanceof BackendConnectionError)) return true;
     const { fault, status } = this.#error;
     return (fault === "timeout" && status === null) || fault === "malformed" || fault === "empty";

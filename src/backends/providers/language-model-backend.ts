@@ -17,6 +17,7 @@ import type {
   LanguageModelStream,
 } from "./language-model.ts";
 import { environmentSecrets } from "../environment-secrets.ts";
+import { toHeaders } from "./errors/to-backend-error.ts";
 import { toCacheEnds } from "./protocols/anthropic-messages.ts";
 import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
 import type { TimeLimits } from "./response-limits.ts";
@@ -31,6 +32,8 @@ const OVER = new Error("The call is over");
 
 interface OpenStream {
   readonly stream: LanguageModelStream;
+  /** As the object shows them: not trusted. */
+  readonly headers: unknown;
   /** Ends the request of an object that does not notice when its stream is cancelled. */
   readonly controller: AbortController;
 }
@@ -47,8 +50,12 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
     const controller = new AbortController();
     onAbort(signal, () => controller.abort(signal.reason));
     const call = { ...toCall(request, this.#model.provider), abortSignal: controller.signal };
-    const { stream } = await orAborted(this.#model.doStream(call), signal);
-    return { stream, controller };
+    const { stream, response } = await orAborted(this.#model.doStream(call), signal);
+    return { stream, headers: toFields(response)["headers"], controller };
+  }
+
+  protected headersOf({ headers }: OpenStream): Readonly<Record<string, string>> {
+    return toHeaders(headers);
   }
 
   protected async *read(

@@ -16,6 +16,13 @@ export interface LanguageModel {
   doStream(options: LanguageModelCall): PromiseLike<{
     /** The parts of the answer. */
     readonly stream: LanguageModelStream;
+    /** The response, where the object shows it. */
+    readonly response?:
+      | {
+          /** Its headers, from which rate limits are read. */
+          readonly headers?: Readonly<Record<string, string>> | undefined;
+        }
+      | undefined;
   }>;
 }
 

@@ -68,6 +68,10 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
     throw new BackendConnectionError({ backend: this.name, fault: "malformed", why, retryable: false });
   }
 
+  protected headersOf({ headers }: IncomingMessage): IncomingMessage["headers"] {
+    return headers;
+  }
+
   protected async *read(response: IncomingMessage, { limits }: Exchange): AsyncGenerator<StreamPart, boolean> {
     const reader = this.#protocol.createReader();
     let isEnded = false;

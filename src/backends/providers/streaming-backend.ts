@@ -5,8 +5,11 @@ import { BackendConnectionError } from "../../errors.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import type { Backend, BackendRequest, StreamPart } from "../backend.ts";
 import { toBackendError } from "./errors/to-backend-error.ts";
+import { parseRateLimits } from "./rate-limit-headers.ts";
 import { RefusedSettings } from "./refused-settings.ts";
 import { ResponseLimits, type TimeLimits } from "./response-limits.ts";
+
+const OVER = new Error("The call is over");
 
 export interface StreamingOptions {
   readonly limits: TimeLimits;
@@ -36,6 +39,9 @@ export abstract class StreamingBackend<Response> implements Backend {
   /** Sends the request. Rejects where it is turned away. */
   protected abstract send(request: BackendRequest, exchange: Exchange): Promise<Response>;
 
+  /** Of an accepted response, with lower-case names. Undefined: not known. */
+  protected abstract headersOf(response: Response): Readonly<Record<string, string | string[] | undefined>> | undefined;
+
   /** Returns true after an `end` part, and false where the response ended before it. Leaving it closes the response. */
   protected abstract read(response: Response, exchange: Exchange): AsyncGenerator<StreamPart, boolean>;
 
@@ -45,8 +51,12 @@ export abstract class StreamingBackend<Response> implements Backend {
     const unlisten = onAbort(options.signal, () => call.abort(options.signal.reason));
     const limits = new ResponseLimits(call, this.name, this.#limits);
     const exchange = { limits, signal: call.signal };
+    let isReading = false;
     try {
-      const isComplete = yield* this.read(await this.#sendAdapted(request, exchange), exchange);
+      const response = await this.#sendAdapted(request, exchange);
+      yield this.#toStart(response);
+      isReading = true;
+      const isComplete = yield* this.read(response, exchange);
       const why = "the answer broke off before its end";
       if (!isComplete)
         throw new BackendConnectionError({ backend: this.name, fault: "connection", why, retryable: true });
@@ -57,7 +67,14 @@ export abstract class StreamingBackend<Response> implements Backend {
     } finally {
       unlisten();
       limits.stop();
+      // Left at its start: nothing else closes the response.
+      if (!isReading) call.abort(OVER);
     }
+  }
+
+  #toStart(response: Response): StreamPart {
+    const rateLimits = parseRateLimits(this.headersOf(response) ?? {}, Date.now());
+    return { type: "response-start", ...(rateLimits !== undefined && { rateLimits }) };
   }
 
   async #sendAdapted(request: BackendRequest, exchange: Exchange): Promise<Response> {

@@ -7,7 +7,7 @@ import { finishReason } from "../../protocol/usage.ts";
 import { open } from "node:fs/promises";
 import { z } from "zod";
 import { BackendConnectionError } from "../../errors.ts";
-import type { Backend, BackendPart, BackendRequest } from "../backend.ts";
+import type { Backend, BackendRequest, StreamPart } from "../backend.ts";
 import type { Script, ScriptedAnswer } from "./script.ts";
 import { ScriptedBackend } from "./scripted.ts";
 
@@ -39,7 +39,7 @@ export class ScriptFilesBackend implements Backend {
   readonly name = "scripted";
   readonly #scripts = new Map<string, Promise<ScriptedBackend>>();
 
-  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<BackendPart> {
+  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<StreamPart> {
     options.signal.throwIfAborted();
     const path = request.model;
     let script = this.#scripts.get(path);

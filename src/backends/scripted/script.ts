@@ -3,6 +3,7 @@
 import type { BackendFault } from "../../errors.ts";
 import type { FinishReason, ReportedUsage } from "../../protocol/usage.ts";
 import type { Backend, BackendRequest } from "../backend.ts";
+import type { RateLimits } from "../rate-limits.ts";
 
 /** A backend that answers from a script: for tests, demos and work without a network. Deterministic. */
 export interface ScriptedBackend extends Backend {
@@ -20,6 +21,8 @@ export interface ScriptedAnswer {
   readonly usage?: Partial<ReportedUsage> | null;
   /** Before the first part. Default: 0. */
   readonly delayMs?: number;
+  /** What the provider says about its limits as it accepts the request. Absent: nothing, not even that it does. */
+  readonly rateLimits?: RateLimits;
   /** Thrown after the text. */
   readonly error?: ScriptedFault | Error;
   /** Default: `stop`. */

@@ -6,7 +6,7 @@ import { BackendConnectionError } from "../../errors.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { ReportedUsage } from "../../protocol/usage.ts";
 import { sleep } from "../dispatch/clock.ts";
-import type { BackendPart, BackendRequest } from "../backend.ts";
+import type { BackendRequest, StreamPart } from "../backend.ts";
 import type { Script, ScriptedAnswer, ScriptedBackend as Contract, ScriptedFault, ScriptedReply } from "./script.ts";
 
 const DELTA_CHARACTERS = 24;
@@ -28,13 +28,14 @@ export class ScriptedBackend implements Contract {
     return this.#calls;
   }
 
-  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<BackendPart> {
+  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<StreamPart> {
     const { signal } = options;
     signal.throwIfAborted();
     const scripted = this.#script(request, this.#calls++);
     const reply = scripted instanceof Promise ? await orAborted(scripted, signal) : scripted;
     const answer = typeof reply === "string" ? { text: reply } : reply;
     if (answer.delayMs !== undefined && answer.delayMs > 0) await sleep(answer.delayMs, signal);
+    if (answer.rateLimits !== undefined) yield { type: "response-start", rateLimits: answer.rateLimits };
     for (const text of piecesOf(answer.reasoning ?? "")) {
       signal.throwIfAborted();
       yield { type: "reasoning-delta", text };

@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Backend, BackendPart, BackendRequest } from "../../../src/backends/backend.ts";
+import type { Backend, BackendRequest, StreamPart } from "../../../src/backends/backend.ts";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import type { ScriptedReply } from "../../../src/backends/scripted/script.ts";
 import { ScriptedBackend } from "../../../src/backends/scripted/scripted.ts";
@@ -67,7 +67,7 @@ class WorkingBackend implements Backend {
   constructor(work: Work) {
     this.#work = work;
   }
-  async *stream(request: BackendRequest, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<BackendPart> {
+  async *stream(request: BackendRequest, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<StreamPart> {
     const { clock, workMs, replies, flying, most } = this.#work;
     const reply = replies[Math.min(this.#calls++, replies.length - 1)] ?? "";
     flying.set(request.model, (flying.get(request.model) ?? 0) + 1);

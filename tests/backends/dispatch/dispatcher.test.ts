@@ -173,6 +173,16 @@ describe("retries", () => {
     expect(outcome).toMatchObject({ attempts: 3, usage: { inputTokens: 3, outputTokens: 1 } });
   });
 
+  test.each<[string, ScriptedReply]>([
+    ["the connection breaks", { error: { fault: "connection", retryable: true } }],
+    ["the provider fails", { error: { fault: "server", status: 529, retryable: true } }],
+    ["an event cannot be read", { error: { fault: "malformed", retryable: true } }],
+  ])("of a request that was accepted count its input, though no text came: %s", async (_, broken) => {
+    const { outcome } = await run([{ ...(broken as object), rateLimits: {} }, "text"]);
+    // The estimate of the input, which the provider did not report, and the second attempt.
+    expect(outcome).toMatchObject({ ok: true, attempts: 2, usage: { inputTokens: 12 + 3, estimatedTokens: 12 } });
+  });
+
   test("stop at an abort while they wait, with the signal's reason", async () => {
     const clock = new ManualClock();
     const dispatcher = new Dispatcher({ clock });

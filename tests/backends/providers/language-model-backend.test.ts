@@ -18,6 +18,7 @@ describe("a model object", () => {
     const usage = { inputTokens: 9, outputTokens: 4, totalTokens: 13, cachedInputTokens: 5, reasoningTokens: 1 };
     const model = createLanguageModel("v2", () => [text("hi"), { type: "finish", finishReason: "length", usage }]);
     expect(await partsOf(model)).toEqual([
+      { type: "response-start" },
       { type: "text-delta", text: "hi" },
       {
         type: "end",
@@ -40,6 +41,7 @@ describe("a model object", () => {
       { type: "finish", finishReason, usage },
     ]);
     expect(await partsOf(model)).toEqual([
+      { type: "response-start" },
       { type: "reasoning-delta", text: "hm" },
       { type: "text-delta", text: "no" },
       {
@@ -48,6 +50,19 @@ describe("a model object", () => {
         usage: { inputTokens: 9, outputTokens: 4, cacheReadTokens: 5, cacheWriteTokens: 2, reasoningTokens: 1 },
       },
     ]);
+  });
+
+  test("that shows the headers of its response has its rate limits", async () => {
+    const model = createLanguageModel("v3", () => [text("a"), finish]);
+    const headers = { "X-RateLimit-Remaining-Requests": "3", "x-ratelimit-reset-requests": "12s" };
+    const doStream: LanguageModel["doStream"] = async (call) => ({
+      ...(await model.doStream(call)),
+      response: { headers },
+    });
+    expect((await partsOf({ ...model, doStream }))[0]).toEqual({
+      type: "response-start",
+      rateLimits: { requests: { remaining: 3, resetMs: 12_000, refill: "gradual" } },
+    });
   });
 
   test("gets the whole request", async () => {
@@ -175,7 +190,7 @@ describe("a model object", () => {
     };
     const model = createLanguageModel("v3", () => []);
     const stream = { getReader: () => reader };
-    expect(await partsOf({ ...model, doStream: async () => ({ stream }) })).toHaveLength(2);
+    expect(await partsOf({ ...model, doStream: async () => ({ stream }) })).toHaveLength(3);
   });
 
   test.each(["AIzaSyA1234567890abcdefghijklmnopqrstuv", "xai-1234567890abcdef", "gsk_1234567890abcdef"])(

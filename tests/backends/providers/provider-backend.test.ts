@@ -235,6 +235,17 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     expect([mock.requests.length, dispatcher.inFlight]).toEqual([13, 0]);
   });
 
+  test("counts as spent, by an estimate, where the answer breaks off before its first text", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ fault: "resets", usage: { input: 40, output: 0 } });
+    const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
+    const outcome = await new Dispatcher({ maxTries: 1 }).call(backend, aRequest(), { signal: never });
+    expect(outcome).toMatchObject({ ok: false, error: { fault: "connection" } });
+    const isInputReported = name === "anthropic";
+    const [inputTokens, estimatedTokens] = isInputReported ? [40, 0] : [12, 12];
+    expect(outcome.usage).toMatchObject({ inputTokens, outputTokens: 0, estimatedTokens });
+  });
+
   test("reuses its connections", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["yes"] });
@@ -372,6 +383,14 @@ test.each([
   mock.plan({ text: ["a"] });
   await textOf(name, { baseUrl: mock.url }, { seed: 7 });
   expect(mock.requests[0]?.body["seed"]).toBe(expected);
+});
+
+test("the headers of a response have its rate limits", async () => {
+  await using mock = await openMockProvider();
+  mock.plan({ text: ["a"], headers: { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m0.5s" } });
+  const [start] = await partsOf("openai-compatible", { baseUrl: mock.url });
+  const rateLimits = { tokens: { remaining: 0, resetMs: 60_500, refill: "gradual" } };
+  expect(start).toEqual({ type: "response-start", rateLimits });
 });
 
 describe("openai-compatible", () => {

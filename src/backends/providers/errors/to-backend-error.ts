@@ -165,7 +165,8 @@ function withCode(message: string, causes: readonly Fields[]): string {
   return code === "" || message.includes(code) || !/^(E[A-Z]+|UND_ERR)/.test(code) ? message : `${message} (${code})`;
 }
 
-function toHeaders(value: unknown): Readonly<Record<string, string>> {
+/** Those of a response, whatever an object shows as such, with lower-case names. */
+export function toHeaders(value: unknown): Readonly<Record<string, string>> {
   const entries = Object.entries(toFields(value)).filter(([, header]) => typeof header === "string");
   return Object.fromEntries(entries.map(([name, header]) => [name.toLowerCase(), header as string]));
 }
