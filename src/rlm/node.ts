@@ -5,6 +5,7 @@
 import type { ChatMessage } from "../backends/backend.ts";
 import { BackendConnectionError } from "../errors.ts";
 import type { StopReason } from "../protocol/runs.ts";
+import type { Strategy } from "../protocol/strategy/strategy.ts";
 import { HostCalls } from "./calls/host-calls.ts";
 import type { CallPosition, ModelCall, Reply } from "./calls/model-calls.ts";
 import { extract } from "./extraction/extract.ts";
@@ -12,19 +13,17 @@ import { shortestExtraction } from "./extraction/extraction-messages.ts";
 import { describeBudget } from "./ledger/budget.ts";
 import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
-import * as prompts from "./prompts.ts";
 import { Answer } from "./reply/answer.ts";
 import { ReplyReader, type Reading } from "./reply/reply-reader.ts";
 import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
 import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
-
-/** After this many empty replies in a row the node fails. */
-const MAX_EMPTY = 3;
+import * as prompts from "./strategy/prompts.ts";
 
 export class Node {
   readonly #run: RunContext;
   readonly #settings: NodeSettings;
+  readonly #strategy: Strategy;
   readonly #messages: ChatMessage[] = [];
   readonly #answer: Answer;
   readonly #hostCalls: HostCalls;
@@ -37,9 +36,11 @@ export class Node {
 
   /** The time limit of its grant starts here. Throws a RangeError for an invalid schema. */
   constructor(run: RunContext, options: NodeSettings) {
-    const { id, grant, parentId, schema } = options;
+    const { id, grant, parentId, schema, model } = options;
+    this.#strategy = run.settings.strategyOf(model);
+    const { corrections } = this.#strategy.calls;
     // The schema of a child comes from code, and so may its regular expressions.
-    this.#answer = new Answer(schema, { patterns: parentId === null && run.settings.patterns });
+    this.#answer = new Answer(schema, { patterns: parentId === null && run.settings.patterns, corrections });
     const timeLimit = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs, run.clock);
     const signal = timeLimit === undefined ? options.signal : AbortSignal.any([options.signal, timeLimit.work]);
     const settings = { ...options, signal };
@@ -64,7 +65,13 @@ export class Node {
     const { tools, context, signal } = this.#settings;
     const { cellTimeoutMs } = this.#run.settings;
     const opened = await this.#run.openSession((call) => this.#hostCalls.handle(call));
-    const session = new NodeSession(opened, { tools: tools.listings(), context, cellTimeoutMs, signal });
+    const session = new NodeSession(opened, {
+      tools: tools.listings(),
+      strategy: this.#strategy,
+      context,
+      cellTimeoutMs,
+      signal,
+    });
     try {
       await this.#prepare(session);
       for (;;) {
@@ -80,16 +87,18 @@ export class Node {
 
   async #prepare(session: NodeSession): Promise<void> {
     const { query, schema, tools, depth, model, account } = this.#settings;
-    account.keepForFinishing(await this.#run.modelCalls.shortAnswerUsage(model, shortestExtraction({ query, schema })));
+    const strategy = this.#strategy;
+    const shortest = shortestExtraction({ strategy, query, schema });
+    account.keepForFinishing(await this.#run.modelCalls.shortAnswerUsage(model, shortest));
+    const described = await session.prepare();
     const facts = {
-      context: await session.prepare(),
       tools: tools.listings(),
       canRecurse: depth < this.#run.settings.maxDepth,
       schema,
     };
     this.#messages.push(
-      { role: "system", content: prompts.systemPrompt(facts) },
-      { role: "user", content: prompts.firstMessage(query, facts) },
+      { role: "system", content: prompts.systemPrompt(strategy, facts) },
+      { role: "user", content: prompts.firstMessage(strategy, query, described) },
     );
   }
 
@@ -131,7 +140,7 @@ export class Node {
     } catch (error) {
       this.#emptyReplies += 1;
       const isEmpty = error instanceof BackendConnectionError && error.fault === "empty";
-      if (!isEmpty || this.#emptyReplies >= MAX_EMPTY) throw error;
+      if (!isEmpty || this.#emptyReplies === this.#strategy.guards.emptyReplies) throw error;
       return { text: "", finishReason: "stop" };
     }
   }
@@ -156,7 +165,8 @@ export class Node {
     const { id: nodeId, account } = this.#settings;
     const step = this.#step;
     const review = this.#answer.review();
-    const observation = review.kind === "rejected" ? prompts.schemaMessage(review.problem) : happened;
+    const observation =
+      review.kind === "rejected" ? prompts.rejectedMessage(this.#strategy.prompts, review.problem) : happened;
     this.#run.events.emit({ type: "step-end", nodeId, step, observation });
     if (review.kind === "accepted") return review.outcome;
     const left = describeBudget(account, this.#run.settings.maxIterations - step);

@@ -24,6 +24,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 import type { CallCache } from "./ports.ts";
 import { Run } from "./run.ts";
 import type { RunSettings } from "./run-context.ts";
+import { strategyOf, type StrategyChoice } from "./strategy/strategy-of.ts";
 
 export interface RLMLimits extends LedgerLimits {
   /** Nodes with a session below the root. Default: 4. */
@@ -60,6 +61,8 @@ export interface RLMOptions {
   readonly prices?: Readonly<Record<string, ModelPrice>>;
   /** For one block of code. Default: 120 s. */
   readonly cellTimeoutMs?: number;
+  /** How models are asked, and what they are shown. Default: for each model the shipped one that fits. */
+  readonly strategy?: StrategyChoice;
   readonly dispatcher?: DispatcherOptions;
   /** For the limits on time. Default: the system's. */
   readonly clock?: Clock;
@@ -105,6 +108,7 @@ export class RLM {
   readonly #ports: RLMPorts;
   readonly #models: BackendModels;
   readonly #tools: ToolRegistry;
+  readonly #strategyOf: RunSettings["strategyOf"];
 
   /** Use `runtime.rlm`. */
   constructor({ model, subModel, ...options }: RLMOptions, ports: RLMPorts) {
@@ -126,6 +130,7 @@ export class RLM {
       },
       new Dispatcher(options.dispatcher),
     );
+    this.#strategyOf = strategyOf(options.strategy, (name) => ({ model: name, backend: this.#models.backendOf(name) }));
   }
 
   /** The limits of every run that does not set its own. */
@@ -156,6 +161,7 @@ export class RLM {
       childModel: facts.model,
       reasoningEffort: this.#options.reasoningEffort,
       cellTimeoutMs: this.#options.cellTimeoutMs ?? DEFAULT_CELL_TIMEOUT_MS,
+      strategyOf: this.#strategyOf,
       signal,
     });
   }

@@ -5,6 +5,7 @@ import type { RLMError } from "../errors.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { Batch } from "../protocol/run-events.ts";
 import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
+import type { Strategy } from "../protocol/strategy/strategy.ts";
 import type { CallHandler } from "../api/local.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -43,6 +44,8 @@ export interface RunSettings {
   readonly onLimit: "partial" | "throw";
   /** For one block of code, without the time that it waits for models. */
   readonly cellTimeoutMs: number;
+  /** How a model is asked, and what it is shown. */
+  readonly strategyOf: (model: string) => Strategy;
   readonly signal: AbortSignal | undefined;
 }
 

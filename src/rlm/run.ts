@@ -73,7 +73,8 @@ export class Run implements AsyncIterable<RunEvent> {
       this.#log.push(event);
     });
     const { events } = this;
-    this.modelCalls = new ModelCalls({ models, cache, events, reasoningEffort: settings.reasoningEffort });
+    const { reasoningEffort, strategyOf } = settings;
+    this.modelCalls = new ModelCalls({ models, cache, events, reasoningEffort, strategyOf });
     this.toolCalls = new ToolCalls(events, (limit) => {
       if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#work.abort(limit);
     });
@@ -170,8 +171,9 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   #outcome(): Promise<NodeOutcome> {
-    const { query, context, schema, tools, model, mode } = this.settings;
-    if (mode === "direct" || (mode === "auto" && tools.names.length === 0 && isSmall(context))) {
+    const { query, context, schema, tools, model, mode, strategyOf } = this.settings;
+    const { directBytes } = strategyOf(model).calls;
+    if (mode === "direct" || (mode === "auto" && tools.names.length === 0 && isSmall(context, directBytes))) {
       const account = this.#ledger.openRoot();
       this.#nodes = 1;
       return answerDirectly(this, account, this.#work.signal);

@@ -278,14 +278,24 @@ RESERVED: Dict[str, Any] = {
 PROVIDED: Dict[str, Any] = {
     **RESERVED, "budget": budget, "chunk": chunk, "grep": grep, "peek": peek, "map_query": map_query, "reduce_query": reduce_query,
 }
+# Helpers, which a strategy may leave out.
+OPTIONAL = {
+    "llm_query_batched", "rlm_query", "rlm_query_batched", "map_query", "reduce_query", "chunk", "grep", "peek", "budget", "SHOW_VARS",
+}
 
 
-def install(listings: str) -> None:
-    """Adds everything that is missing in the namespace. ``listings`` are the tools, as JSON."""
+def install(listings: str, helpers: str) -> None:
+    """Adds everything that is missing in the namespace. ``listings`` are the tools, ``helpers`` the names of functions that a
+    strategy has chosen, both as JSON. A helper brings its async twin."""
     namespace = namespace_of_session()
-    namespace.update(RESERVED)
+    chosen = set(json.loads(helpers))
     for name, value in PROVIDED.items():
-        namespace.setdefault(name, value)
+        if name.replace("_async", "") in OPTIONAL - chosen:
+            continue
+        if name in RESERVED:
+            namespace[name] = value
+        else:
+            namespace.setdefault(name, value)
     for tool in json.loads(listings):
         if tool["name"] not in namespace:
             namespace[tool["name"]] = _tool(tool)

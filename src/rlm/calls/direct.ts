@@ -7,12 +7,9 @@ import { LimitReached } from "../ledger/limit-reached.ts";
 import { askModel } from "./queries.ts";
 import { reportNode, type NodeOutcome, type RunContext } from "../run-context.ts";
 
-/** About 8,000 tokens. */
-const SMALL_BYTES = 32_000;
-
-export function isSmall(context: readonly ContextItem[]): boolean {
+export function isSmall(context: readonly ContextItem[], maxBytes: number): boolean {
   return (
-    context.reduce((sum, { bytes }) => sum + bytes, 0) <= SMALL_BYTES && context.every(({ kind }) => kind !== "bytes")
+    context.reduce((sum, { bytes }) => sum + bytes, 0) <= maxBytes && context.every(({ kind }) => kind !== "bytes")
   );
 }
 
@@ -31,6 +28,7 @@ async function ask(run: RunContext, account: Account, signal: AbortSignal): Prom
     { prompt, schema },
     {
       modelCalls: run.modelCalls,
+      strategyOf: run.settings.strategyOf,
       defaultModel: model,
       purpose: "direct",
       patterns,

@@ -96,6 +96,7 @@ export class HostCalls {
     const queries = prompts.map((prompt) => ({ prompt, model, system, schema, max_tokens }));
     return answerQueries(queries, {
       modelCalls: this.#run.modelCalls,
+      strategyOf: this.#run.settings.strategyOf,
       defaultModel: this.#run.settings.subModel,
       nodeId,
       account,

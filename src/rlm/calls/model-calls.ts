@@ -17,6 +17,7 @@ import { type Account, type MaxUsage, maxUsageOf } from "../ledger/account.ts";
 import { ChargedCall } from "../ledger/charged-call.ts";
 import { TokenEstimator } from "../ledger/token-estimate.ts";
 import type { CallCache, Models } from "../ports.ts";
+import type { RunSettings } from "../run-context.ts";
 import { SingleFlight } from "./single-flight.ts";
 
 /** Where a call belongs: `ordinal` counts the calls of a step. */
@@ -49,6 +50,7 @@ interface ModelCallsOptions {
   readonly cache: CallCache | undefined;
   readonly events: EventEmitter;
   readonly reasoningEffort?: string | undefined;
+  readonly strategyOf: RunSettings["strategyOf"];
 }
 
 interface OpenCall {
@@ -59,13 +61,13 @@ interface OpenCall {
   usage: ModelUsage;
 }
 
-/** Output tokens of a call that names no limit. They are held while the call is in flight. */
-const DEFAULT_MAX_TOKENS: Readonly<Record<ModelCall["purpose"], number>> = {
-  step: 16_000,
-  query: 8_000,
-  extract: 8_000,
-  direct: 16_000,
-};
+/** The output tokens, in the strategy of the model, of a call that names no limit. They are held while the call is in flight. */
+const MAX_TOKENS = {
+  step: "stepTokens",
+  query: "queryTokens",
+  extract: "extractTokens",
+  direct: "directTokens",
+} as const satisfies Readonly<Record<ModelCall["purpose"], string>>;
 /** Calls that may use what is kept for finishing. */
 const LAST_CALLS: ReadonlySet<ModelCall["purpose"]> = new Set(["extract", "direct"]);
 /** Why a call waits before its first attempt. */
@@ -79,15 +81,17 @@ export class ModelCalls {
   readonly #cache: CallCache | undefined;
   readonly #events: EventEmitter;
   readonly #commonSettings: Pick<BackendRequest, "reasoningEffort">;
+  readonly #strategyOf: RunSettings["strategyOf"];
   readonly #inFlight = new SingleFlight<Reply>();
   readonly #estimator = new TokenEstimator();
   #calls = 0;
 
-  constructor({ models, cache, events, reasoningEffort }: ModelCallsOptions) {
+  constructor({ models, cache, events, reasoningEffort, strategyOf }: ModelCallsOptions) {
     this.#models = models;
     this.#cache = cache;
     this.#events = events;
     this.#commonSettings = omitUndefined({ reasoningEffort });
+    this.#strategyOf = strategyOf;
   }
 
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */
@@ -193,7 +197,7 @@ export class ModelCalls {
     const wanted = {
       model,
       inputTokens,
-      maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS[purpose],
+      maxTokens: request.maxTokens ?? this.#strategyOf(model).calls[MAX_TOKENS[purpose]],
       price,
       leastTokens: finishing ? LEAST_ANSWER_TOKENS : undefined,
     };

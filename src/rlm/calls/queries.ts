@@ -3,13 +3,16 @@
 import type { ChatMessage } from "../../backends/backend.ts";
 import { BackendConnectionError } from "../../errors.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
-import { schemaMessage } from "../prompts.ts";
 import { compileSchema, parseAnswer, type Checked } from "../reply/answer-schema.ts";
+import type { RunSettings } from "../run-context.ts";
+import { fillTemplate } from "../strategy/fill-template.ts";
+import { rejectedMessage } from "../strategy/prompts.ts";
 import type { Query } from "../../protocol/worker/call-arguments.ts";
 import type { CallPosition, ModelCall, ModelCalls, Reply } from "./model-calls.ts";
 
 export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "signal" | "batch"> {
   readonly modelCalls: ModelCalls;
+  readonly strategyOf: RunSettings["strategyOf"];
   /** For queries that name no model. */
   readonly defaultModel: string;
   /** Default: query. */
@@ -34,9 +37,6 @@ interface QueryReply {
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
-/** How often the model may correct an answer that does not follow the schema. */
-const MAX_CORRECTIONS = 2;
-
 export function answerQueries(queries: readonly Query[], options: QueryOptions): Promise<QueryReply[]> {
   const { batchOf = () => undefined } = options;
   return Promise.all(queries.map((query, at) => answerQuery(query, { ...options, batch: batchOf(at) })));
@@ -44,7 +44,7 @@ export function answerQueries(queries: readonly Query[], options: QueryOptions):
 
 async function answerQuery(query: Query, options: QueryOptions): Promise<QueryReply> {
   try {
-    if (!query.schema) return toReply(await callModel(query, toMessages(query), options));
+    if (!query.schema) return toReply(await callModel(query, toMessages(query, options), options));
     const { reply, data, problem } = await askModel(query, options);
     if (problem !== undefined) return { ...toReply(reply), ok: false, error: problem, kind: "schema" };
     return { ...toReply(reply), data };
@@ -58,18 +58,19 @@ export async function askModel(
   query: Query,
   options: QueryOptions,
 ): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: string }> {
-  const { patterns = false } = options;
+  const { patterns = false, strategyOf, defaultModel } = options;
+  const { prompts, calls } = strategyOf(query.model ?? defaultModel);
   const check = query.schema ? compileSchema(query.schema, { patterns }) : undefined;
-  const messages = toMessages(query);
+  const messages = toMessages(query, options);
   for (let attempt = 0; ; attempt += 1) {
     const reply = await callModel(query, messages.slice(), options);
     if (check === undefined) return { reply };
     const checked = checkText(reply.text, check);
     if (checked.ok) return { reply, data: checked.data };
-    if (attempt >= MAX_CORRECTIONS) return { reply, problem: checked.problem };
+    if (attempt >= calls.queryCorrections) return { reply, problem: checked.problem };
     messages.push(
       { role: "assistant", content: reply.text },
-      { role: "user", content: schemaMessage(checked.problem) },
+      { role: "user", content: rejectedMessage(prompts, checked.problem) },
     );
   }
 }
@@ -92,8 +93,12 @@ function callModel(query: Query, messages: readonly ChatMessage[], options: Quer
   });
 }
 
-function toMessages({ system, prompt, schema }: Query): ChatMessage[] {
-  const form = schema ? `\n\nAnswer with JSON only, which follows this schema:\n${JSON.stringify(schema)}` : "";
+function toMessages(
+  { system, prompt, schema, model }: Query,
+  { strategyOf, defaultModel }: QueryOptions,
+): ChatMessage[] {
+  const { querySchema } = strategyOf(model ?? defaultModel).prompts;
+  const form = schema ? `\n\n${fillTemplate(querySchema, { schema: JSON.stringify(schema) })}` : "";
   const question: ChatMessage = { role: "user", content: `${prompt}${form}` };
   return system ? [{ role: "system", content: system }, question] : [question];
 }

@@ -43,13 +43,17 @@ export async function loadContext(session: Session, items: readonly ContextItem[
 }
 
 /** The description for the model. */
-export async function describeItems(session: Session, items: readonly ContextItem[]): Promise<string> {
+export async function describeItems(
+  session: Session,
+  items: readonly ContextItem[],
+  maxCharacters: number,
+): Promise<string> {
   if (items.length === 0) return "";
   const names = JSON.stringify(items.map(({ name }) => name));
   const { value } = (
     await session.execute(`__import__("rlm_context").describe(${JSON.stringify(names)}, ${PREVIEW})`).result
   ).unwrap();
-  return describeContext(parseFacts(value?.["text/plain"]));
+  return describeContext(parseFacts(value?.["text/plain"]), maxCharacters);
 }
 
 function isFiles(value: ContextItem["value"]): value is readonly ContextFile[] {

@@ -6,8 +6,6 @@ import type { ContextFacts } from "../../protocol/worker/context-facts.ts";
 import { formatCount } from "../../util/text/format.ts";
 import { shorten } from "../../util/text/shorten.ts";
 
-/** For all lines together. */
-const MAX_CHARACTERS = 6_000;
 /** For one variable. */
 const MAX_PREVIEW = 1_000;
 const MIN_PREVIEW = 40;
@@ -17,8 +15,8 @@ const HEAD_SHARE = 0.6;
 /** Space for the line that counts the variables that are not described. */
 const REST_CHARACTERS = 80;
 
-/** A line for each variable, with previews below it while there is space. `maxCharacters` is at least 500. */
-export function describeContext(variables: readonly ContextFacts[], maxCharacters = MAX_CHARACTERS): string {
+/** A line for each variable, with previews below it while there is space. `maxCharacters`: of all lines together, at least 500. */
+export function describeContext(variables: readonly ContextFacts[], maxCharacters: number): string {
   const lines: string[] = [];
   let left = maxCharacters - REST_CHARACTERS;
   for (const [index, facts] of variables.entries()) {

@@ -23,7 +23,8 @@ export interface ExtractionRequest {
 export async function extract(run: RunContext, request: ExtractionRequest): Promise<NodeOutcome> {
   const { node, answer, position, signal, stopReason, why } = request;
   const { id: nodeId, account, model, query, schema } = node;
-  const candidates = [...extractions({ query, schema, messages: request.messages }, why)];
+  const strategy = run.settings.strategyOf(model);
+  const candidates = [...extractions({ strategy, query, schema, messages: request.messages }, why)];
   // The first one has the whole conversation, which is known to be too long after an error.
   if (stopReason === "error" && candidates.length > 1) candidates.shift();
   try {

@@ -6,9 +6,11 @@
 import type { ChatMessage } from "../../backends/backend.ts";
 import type { JSONSchema } from "../reply/answer-schema.ts";
 import { cutOutput } from "../session/cut-output.ts";
-import { extractMessage } from "../prompts.ts";
+import type { Strategy } from "../../protocol/strategy/strategy.ts";
+import { extractMessage } from "../strategy/prompts.ts";
 
 export interface Conversation {
+  readonly strategy: Strategy;
   readonly query: string;
   readonly schema: JSONSchema | undefined;
   readonly messages: readonly ChatMessage[];
@@ -21,8 +23,8 @@ const SHORT_QUERY = 600;
 
 /** From the most complete to the shortest. */
 export function* extractions(conversation: Conversation, why: string): Generator<readonly ChatMessage[]> {
-  const { query, messages, schema } = conversation;
-  const end = extractMessage(why, schema);
+  const { strategy, query, messages, schema } = conversation;
+  const end = extractMessage(strategy, why, schema);
   if (messages.length > 0) yield [...messages, { role: "user", content: end }];
   const seen = toTranscript(messages);
   for (const size of SIZES.filter(
@@ -36,8 +38,8 @@ export function* extractions(conversation: Conversation, why: string): Generator
 
 /** The size of the shortest one, which is kept for finishing from the beginning. */
 export function shortestExtraction(conversation: Omit<Conversation, "messages">): readonly ChatMessage[] {
-  const { query, schema } = conversation;
-  const end = extractMessage("the limit of tokens is reached".padEnd(150), schema);
+  const { strategy, query, schema } = conversation;
+  const end = extractMessage(strategy, "the limit of tokens is reached".padEnd(150), schema);
   return [toMessage(end, cut(query, SHORT_QUERY), " ".repeat(SIZES.at(-1) ?? 0))];
 }
 

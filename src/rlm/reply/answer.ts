@@ -13,16 +13,21 @@ export type AnswerReview =
   | { readonly kind: "accepted"; readonly outcome: NodeOutcome }
   | { readonly kind: "rejected"; readonly problem: string };
 
-const MAX_CORRECTIONS = 3;
+interface AnswerOptions extends SchemaOptions {
+  /** How often a model may correct it. */
+  readonly corrections: number;
+}
 
 export class Answer {
   readonly #check: ((data: unknown) => Checked) | undefined;
+  readonly #maxCorrections: number;
   #submitted: SubmittedAnswer | undefined;
   #corrections = 0;
 
   /** Throws a RangeError for an invalid schema. */
-  constructor(schema: JSONSchema | undefined, options: SchemaOptions) {
+  constructor(schema: JSONSchema | undefined, { corrections, ...options }: AnswerOptions) {
     this.#check = schema === undefined ? undefined : compileSchema(schema, options);
+    this.#maxCorrections = corrections;
   }
 
   /** Replaces an earlier one that was not reviewed yet. */
@@ -42,7 +47,7 @@ export class Answer {
       return { kind: "accepted", outcome };
     }
     this.#corrections += 1;
-    if (this.#corrections <= MAX_CORRECTIONS) return { kind: "rejected", problem: checked.problem };
+    if (this.#corrections <= this.#maxCorrections) return { kind: "rejected", problem: checked.problem };
     const why = `the answer does not follow the schema: ${checked.problem}`;
     return { kind: "accepted", outcome: { status: "partial", stopReason: "error", answer, why } };
   }

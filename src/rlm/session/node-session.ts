@@ -2,6 +2,7 @@
 // the state was lost.
 
 import type { OutputStream } from "../../protocol/execution.ts";
+import type { Strategy } from "../../protocol/strategy/strategy.ts";
 import type { Result } from "../../api/result-view.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
@@ -11,6 +12,7 @@ import { toObservation } from "./observation.ts";
 
 export interface NodeSessionSettings {
   readonly tools: readonly ToolListing[];
+  readonly strategy: Pick<Strategy, "observations" | "helpers">;
   readonly context: readonly ContextItem[];
   readonly cellTimeoutMs: number;
   readonly signal: AbortSignal;
@@ -41,15 +43,15 @@ export class NodeSession {
 
   /** Call once, first. Returns the description of the context for the model. */
   async prepare(): Promise<string> {
-    const { context, signal } = this.#settings;
+    const { context, signal, strategy } = this.#settings;
     this.#epoch = (await this.#install()).unwrap().epoch;
     await loadContext(this.#session, context, signal);
-    return describeItems(this.#session, context);
+    return describeItems(this.#session, context, strategy.observations.contextCharacters);
   }
 
   /** Rejects where the run was cancelled, or the context could not be loaded again after a loss of state. */
   async run(code: string, step: number, onOutput: (stream: OutputStream, text: string) => void): Promise<CodeOutcome> {
-    const { cellTimeoutMs, signal } = this.#settings;
+    const { cellTimeoutMs, signal, strategy } = this.#settings;
     const wasLost = await this.#restore();
     const execution = this.#session.execute(code, { timeoutMs: cellTimeoutMs, signal });
     for await (const event of execution) {
@@ -60,7 +62,7 @@ export class NodeSession {
     const isLost = result.state !== "kept" && (await this.#restore());
     const parts = [
       wasLost ? `Before this block all variables were lost: the process had ended. ${RELOADED}` : "",
-      await toObservation(this.#session, execution, result, step),
+      await toObservation(this.#session, execution, result, { step, sizes: strategy.observations }),
       isLost ? RELOADED : "",
     ];
     return { result, observation: parts.filter((part) => part !== "").join("\n") };
@@ -97,7 +99,9 @@ export class NodeSession {
   }
 
   #install(): Promise<Result> {
-    return this.#own(`install(${JSON.stringify(JSON.stringify(this.#settings.tools))})`);
+    const { tools, strategy } = this.#settings;
+    const [listings, helpers] = [tools, strategy.helpers].map((list) => JSON.stringify(JSON.stringify(list)));
+    return this.#own(`install(${listings}, ${helpers})`);
   }
 
   /** Imports the module rather than use a variable, which code may have changed. */

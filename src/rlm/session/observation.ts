@@ -4,11 +4,9 @@ import type { ExecutionResult, StateAfter } from "../../protocol/execution.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
 import { isInterleaved } from "../../util/text/is-interleaved.ts";
+import type { Strategy } from "../../protocol/strategy/strategy.ts";
 import { cutOutput } from "./cut-output.ts";
 
-const MAX_CHARACTERS = 10_000;
-const MAX_ERROR_CHARACTERS = 4_000;
-const MAX_DISPLAYS = 20;
 /** Of one block, kept in `_out`. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
@@ -18,24 +16,29 @@ const STATE: Readonly<Record<StateAfter, string>> = {
   lost: "All variables were lost: the process had to be ended.",
 };
 
+interface ObservationOptions {
+  readonly step: number;
+  readonly sizes: Strategy["observations"];
+}
+
 /** Output, displays, the value and the error. Output that is cut is kept whole in `_out[step]`. */
 export async function toObservation(
   session: Session,
   execution: Execution,
   result: ExecutionResult,
-  step: number,
+  { step, sizes }: ObservationOptions,
 ): Promise<string> {
   const { value, error, status, reason, exitCode, state, incomplete, displays } = result;
   const shownDisplays = displays
-    .slice(0, MAX_DISPLAYS)
-    .map((bundle) => cutValue(bundle["text/plain"] ?? "(a picture)"));
+    .slice(0, sizes.displays)
+    .map((bundle) => cutValue(bundle["text/plain"] ?? "(a picture)", sizes));
   const parts = [
-    await showPrinted(session, execution, result, step),
+    await showPrinted(session, execution, result, { step, sizes }),
     ...shownDisplays,
-    displays.length > MAX_DISPLAYS ? `… ${displays.length - MAX_DISPLAYS} more displays …` : "",
-    value === undefined ? "" : `→ ${cutValue(value["text/plain"] ?? "")}`,
+    displays.length > sizes.displays ? `… ${displays.length - sizes.displays} more displays …` : "",
+    value === undefined ? "" : `→ ${cutValue(value["text/plain"] ?? "", sizes)}`,
     incomplete === true ? "The code ends in the middle of a statement. Nothing was run." : "",
-    error === undefined || error.name === "Final" ? "" : cutError(error.traceback.trimEnd()),
+    error === undefined || error.name === "Final" ? "" : cutError(error.traceback.trimEnd(), sizes),
     status === "interrupted" ? `The code was stopped: ${reason ?? "interrupted"}.` : "",
     status === "exit" && state === "kept" ? `The code called exit(${exitCode ?? 0}). The session goes on.` : "",
     STATE[state],
@@ -52,7 +55,7 @@ async function showPrinted(
   session: Session,
   execution: Execution,
   { stdout, stderr, truncated, state }: ExecutionResult,
-  step: number,
+  { step, sizes: { characters: maxCharacters } }: ObservationOptions,
 ): Promise<string> {
   const { totalBytes, readableBytes } = execution.output({ length: 0 });
   const isWhole = truncated?.stdout === undefined && truncated?.stderr === undefined;
@@ -64,10 +67,10 @@ async function showPrinted(
   const keptBytes = Math.min(readableBytes, MAX_KEPT_BYTES);
   const name = `_out[${step}]`;
   const cut = cutOutput(
-    isWhole && printed.length <= MAX_CHARACTERS
+    isWhole && printed.length <= maxCharacters
       ? printed
       : { totalBytes, readableBytes, read: (offset, length) => execution.output({ offset, length }).bytes },
-    { maxCharacters: MAX_CHARACTERS, name, where: whereIs(name, keptBytes, totalBytes, state) },
+    { maxCharacters, name, where: whereIs(name, keptBytes, totalBytes, state) },
   );
   if (cut.isCut && state === "kept") await keep(session, execution, step, keptBytes);
   return cut.text;
@@ -84,10 +87,10 @@ async function keep(session: Session, execution: Execution, step: number, keptBy
   await session.execute(`__import__("rlm_session").keep(${step})`).result;
 }
 
-function cutValue(text: string): string {
-  return cutOutput(text, { maxCharacters: MAX_CHARACTERS, name: "_" }).text;
+function cutValue(text: string, { characters: maxCharacters }: Strategy["observations"]): string {
+  return cutOutput(text, { maxCharacters, name: "_" }).text;
 }
 
-function cutError(text: string): string {
-  return cutOutput(text, { maxCharacters: MAX_ERROR_CHARACTERS, name: "", where: "of the error" }).text;
+function cutError(text: string, { errorCharacters: maxCharacters }: Strategy["observations"]): string {
+  return cutOutput(text, { maxCharacters, name: "", where: "of the error" }).text;
 }

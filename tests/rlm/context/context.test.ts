@@ -16,7 +16,9 @@ function toLiteral(facts: unknown): string {
 
 test("describeItems() describes what the worker reports", async () => {
   const facts = [{ name: "context", type: "str", length: 3, head: "one", isWhole: true }];
-  expect(await describeItems(answering(toLiteral(facts)), items)).toBe('- `context`: str, 3 characters\n  is "one"');
+  expect(await describeItems(answering(toLiteral(facts)), items, 6_000)).toBe(
+    '- `context`: str, 3 characters\n  is "one"',
+  );
 });
 
 test.each([
@@ -25,5 +27,5 @@ test.each([
   ["not a list", toLiteral({ name: "context" })],
   ["fields of another type", toLiteral([{ name: "context", type: "str", length: "3", columns: [1] }])],
 ])("describeItems() ignores a forged report: %s", async (_, value) => {
-  expect(await describeItems(answering(value), items)).toBe("");
+  expect(await describeItems(answering(value), items, 6_000)).toBe("");
 });

@@ -5,20 +5,23 @@ import { describeContext } from "../../../src/rlm/context/describe-context.ts";
 
 describe("describeContext()", () => {
   test("has the name, type, size, beginning and end of each variable", () => {
-    const text = describeContext([
-      {
-        name: "context",
-        type: "str",
-        length: 104_857_600,
-        head: 'It was\n"dark"',
-        tail: "the end.\n",
-      },
-      { name: "records", type: "list", length: 1, head: "[{'id': 1}]", isWhole: true },
-      { name: "many", type: "list", length: 5000, head: "[1, 2" },
-      { name: "files", type: "dict", length: 1200, columns: ["a.txt", "b.txt"] },
-      { name: "blob", type: "bytes", length: 12 },
-      { name: "nothing", type: "NoneType" },
-    ]);
+    const text = describeContext(
+      [
+        {
+          name: "context",
+          type: "str",
+          length: 104_857_600,
+          head: 'It was\n"dark"',
+          tail: "the end.\n",
+        },
+        { name: "records", type: "list", length: 1, head: "[{'id': 1}]", isWhole: true },
+        { name: "many", type: "list", length: 5000, head: "[1, 2" },
+        { name: "files", type: "dict", length: 1200, columns: ["a.txt", "b.txt"] },
+        { name: "blob", type: "bytes", length: 12 },
+        { name: "nothing", type: "NoneType" },
+      ],
+      6_000,
+    );
     expect(text).toBe(
       [
         "- `context`: str, 104,857,600 characters",
@@ -36,9 +39,10 @@ describe("describeContext()", () => {
   });
 
   test("shows the beginning and end of long values", () => {
-    const text = describeContext([
-      { name: "context", type: "str", length: 9000, head: `a${"x".repeat(8998)}b`, isWhole: true },
-    ]);
+    const text = describeContext(
+      [{ name: "context", type: "str", length: 9000, head: `a${"x".repeat(8998)}b`, isWhole: true }],
+      6_000,
+    );
     expect(text).toMatch(/^- `context`: str, 9,000 characters\n {2}begins "ax+"\n {2}ends "x+b"$/);
     expect(text.length).toBeLessThan(1100);
     expect(text.length).toBeGreaterThan(1000);
@@ -46,7 +50,7 @@ describe("describeContext()", () => {
 
   test("names keys and variables while there is space, and counts the others", () => {
     const columns = Array.from({ length: 35 }, (_, index) => `c${index}`);
-    expect(describeContext([{ name: "t", type: "dict", columns }])).toMatch(/"c29" and 5 more$/);
+    expect(describeContext([{ name: "t", type: "dict", columns }], 6_000)).toMatch(/"c29" and 5 more$/);
     const many = Array.from({ length: 2_000 }, (_, index) => ({ name: `v${index}`, type: "str", length: index }));
     const lines = describeContext(many, 1_000).split("\n");
     expect(lines.at(-1)).toBe(

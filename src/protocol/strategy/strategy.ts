@@ -1,0 +1,86 @@
+// How models are asked and what they are shown: a value for each family of models, not constants.
+//
+// Numbers have bounds, so that a strategy from an untrusted file can waste no more than a question can.
+
+import { z } from "zod";
+import type { Shape } from "../shape.ts";
+import { functionLines, strategyPrompts } from "./strategy-prompts.ts";
+
+const characters = z.int().min(200).max(1_000_000);
+const tokens = z.int().min(64).max(1_000_000);
+/** 0: off. */
+const times = z.int().min(0).max(1_000);
+
+const observations = z
+  .strictObject({
+    characters: characters.describe("Of printed output, and of each value. The whole stays in `_out[n]`"),
+    errorCharacters: characters.describe("Of a traceback"),
+    displays: z.int().min(0).max(1_000).describe("Rich outputs of one block"),
+    contextCharacters: z.int().min(500).max(1_000_000).describe("Of the description of the context"),
+  })
+  .describe("How much a model is shown at once");
+
+const calls = z
+  .strictObject({
+    stepTokens: tokens.describe("The longest reply of a node"),
+    queryTokens: tokens.describe("The longest answer to a query of code that sets no limit"),
+    extractTokens: tokens.describe("The longest answer at a limit"),
+    directTokens: tokens.describe("The longest answer without a session"),
+    directBytes: z.int().min(0).max(10_000_000).describe("With `auto`, larger material gets a session"),
+    corrections: times.describe("How often a node may correct an answer that does not follow the schema"),
+    queryCorrections: times.describe("The same for a single model call"),
+  })
+  .describe("Limits of single calls");
+
+const guards = z
+  .strictObject({
+    emptyReplies: times.describe("After so many empty replies in a row a node ends"),
+  })
+  .describe("What ends a node that gets nowhere, or makes it think again. 0 or false: off");
+
+export const helperName = z
+  .enum([
+    "llm_query_batched",
+    "rlm_query",
+    "rlm_query_batched",
+    "map_query",
+    "reduce_query",
+    "chunk",
+    "grep",
+    "peek",
+    "budget",
+    "SHOW_VARS",
+  ])
+  .describe("A function that a strategy may leave out. `llm_query` and those that answer are always there");
+export type HelperName = Shape<typeof helperName>;
+
+export const strategy = z
+  .strictObject({
+    name: z.string().min(1).max(100).describe("Recorded with each run"),
+    prompts: strategyPrompts,
+    observations,
+    calls,
+    guards,
+    helpers: z.array(helperName).max(100).describe("The functions that are installed and described"),
+  })
+  .describe("How a family of models is asked, and what it is shown");
+export type Strategy = Shape<typeof strategy>;
+
+/** What differs from another strategy. */
+export const strategyChanges = z
+  .strictObject({
+    extends: z
+      .string()
+      .min(1)
+      .max(100)
+      .exactOptional()
+      .describe("A shipped strategy. Default: the one that fits the model"),
+    name: strategy.shape.name.exactOptional(),
+    prompts: strategyPrompts.partial().extend({ functions: functionLines.partial().exactOptional() }).exactOptional(),
+    observations: observations.partial().exactOptional(),
+    calls: calls.partial().exactOptional(),
+    guards: guards.partial().exactOptional(),
+    helpers: strategy.shape.helpers.exactOptional(),
+  })
+  .describe("What differs from another strategy");
+export type StrategyChanges = Shape<typeof strategyChanges>;

@@ -1,0 +1,81 @@
+// For large models, and for models that are not known. The other profiles say what differs.
+
+import type { Strategy } from "../../../protocol/strategy/strategy.ts";
+
+export const frontier: Strategy = {
+  name: "frontier",
+  prompts: {
+    system: "{role}\n\n{reply}\n\n{functions}\n\n{howToWork}\n\n{finish}\n\n{schema}",
+    role:
+      "You answer a question with the help of a Python session. The material is in variables there, often far more than you could read; " +
+      "look at it with code, in parts, and let code and further models do the reading.",
+    reply:
+      "Each reply holds one block of code, fenced with ```repl and ```. It is run, and you are shown what it printed and the value of its " +
+      "last expression, cut if long. Variables stay from block to block, also after an exception. Stop after the block: what you write after it is lost. " +
+      "Never write down output yourself.",
+    functionList: "In the session, beside Python's own:\n{list}",
+    functions: {
+      llm_query:
+        "llm_query(prompt, model=None, system=None, schema=None, max_tokens=None): asks a model once; a str with .usage, and .data where a JSON schema is given",
+      llm_query_batched:
+        "llm_query_batched(prompts): the same for many at once, in parallel; each result has .ok and .error",
+      rlm_query:
+        "rlm_query(task, context=None, schema=None): gives a task and its material to another model with a session of its own, for what needs several steps",
+      rlm_query_batched: "rlm_query_batched([(task, context), ...]): the same for many at once",
+      rlm_query_at_limit: "rlm_query(task, context=None): at this depth the same as llm_query",
+      map_query: "map_query(items, template): asks about each item, all at once",
+      reduce_query: "reduce_query(items, instruction): combines many texts into one",
+      chunk: "chunk(text, size): pieces of a text, cut at line ends",
+      grep: "grep(pattern, text): the matching lines, with their numbers",
+      peek: "peek(value): its beginning and end, with its type and size",
+      budget: "budget(): what may still be spent",
+      SHOW_VARS: "SHOW_VARS(): your variables",
+      others: "_out[n]: all that block n printed, where it was cut; await works at top level (llm_query_async, ...)",
+    },
+    howToWork:
+      "How to work: first look at the material (sizes, beginnings, structure). Filter and count with Python where that is enough. For what needs " +
+      "reading, give pieces of up to about 100,000 characters to llm_query_batched, all at once; a few full prompts are better than many small ones. " +
+      "Put the piece itself into the prompt: the model that is asked sees nothing else. Check what comes back before you rely on it.",
+    finish:
+      'When you know the answer, call FINAL(answer), FINAL_VAR("name") or SUBMIT(field=...) in a block of code of its own. ' +
+      "Do that only after you have seen the results it rests on.",
+    schema: "The answer must be JSON that follows this schema:\n{schema}",
+    firstMessage: "Question: {query}\n\n{material}",
+    material: "The variables:\n{context}",
+    noMaterial: "There is no material beside the question.",
+    extract:
+      "The work has to end here: {why}. Answer the question now, as well as you can from what you have seen, {form}",
+    extractText: "in plain text and without code. Say what is uncertain.",
+    extractSchema: "with JSON only, which follows this schema:\n{schema}",
+    querySchema: "Answer with JSON only, which follows this schema:\n{schema}",
+    rejected: "The answer was not accepted: {problem}. Correct it and give it again.",
+  },
+  observations: {
+    characters: 10_000,
+    errorCharacters: 4_000,
+    displays: 20,
+    contextCharacters: 6_000,
+  },
+  calls: {
+    stepTokens: 16_000,
+    queryTokens: 8_000,
+    extractTokens: 8_000,
+    directTokens: 16_000,
+    directBytes: 32_000,
+    corrections: 3,
+    queryCorrections: 2,
+  },
+  guards: { emptyReplies: 3 },
+  helpers: [
+    "llm_query_batched",
+    "rlm_query",
+    "rlm_query_batched",
+    "map_query",
+    "reduce_query",
+    "chunk",
+    "grep",
+    "peek",
+    "budget",
+    "SHOW_VARS",
+  ],
+};

@@ -1,0 +1,62 @@
+// The prompts of a node, made from its strategy. The system prompt never changes while a node runs, so that providers can cache it;
+// what does change, such as the remaining budget, is in the last message.
+
+import type { HelperName, Strategy } from "../../protocol/strategy/strategy.ts";
+import type { StrategyPrompts } from "../../protocol/strategy/strategy-prompts.ts";
+import type { ToolListing } from "../../tools/registry.ts";
+import { fillTemplate } from "./fill-template.ts";
+
+type JSONSchema = Readonly<Record<string, unknown>>;
+
+export interface PromptFacts {
+  readonly tools: readonly ToolListing[];
+  /** Whether `rlm_query` opens a session of its own, or is a single model call. */
+  readonly canRecurse: boolean;
+  /** Of the answer. */
+  readonly schema: JSONSchema | undefined;
+}
+
+/** What no model can work without. */
+const NEEDED = ["reply", "functions", "finish", "schema"] as const;
+
+export function systemPrompt(strategy: Strategy, { tools, canRecurse, schema }: PromptFacts): string {
+  const { system, role, reply, howToWork, finish, functionList, schema: schemaText } = strategy.prompts;
+  const list = [...functionLines(strategy, canRecurse), ...tools.map(toolLine)].map((line) => `- ${line}`).join("\n");
+  const parts = {
+    role,
+    reply,
+    functions: fillTemplate(functionList, { list }),
+    howToWork,
+    finish,
+    schema: schema === undefined ? "" : fillTemplate(schemaText, { schema: JSON.stringify(schema) }),
+  };
+  const unnamed = NEEDED.filter((name) => !system.includes(`{${name}}`)).map((name) => `\n\n{${name}}`);
+  return fillTemplate(system + unnamed.join(""), parts).trim();
+}
+
+function functionLines({ prompts, helpers }: Strategy, canRecurse: boolean): string[] {
+  const { llm_query, rlm_query_at_limit, others, ...lines } = prompts.functions;
+  const atLimit: Partial<Record<HelperName, string>> = { rlm_query: rlm_query_at_limit, rlm_query_batched: "" };
+  const named = helpers.map((name) => (canRecurse ? undefined : atLimit[name]) ?? lines[name]);
+  return [llm_query, ...named, others].filter((line) => line !== "");
+}
+
+function toolLine({ signature, doc }: ToolListing): string {
+  return `${signature}: ${doc.split("\n", 1)[0] ?? ""}`;
+}
+
+/** `context` describes each variable: name, type, size, beginning and end. Empty: there is none. */
+export function firstMessage({ prompts }: Strategy, query: string, context: string): string {
+  const { firstMessage: template, material, noMaterial } = prompts;
+  return fillTemplate(template, { query, material: context === "" ? noMaterial : fillTemplate(material, { context }) });
+}
+
+export function extractMessage({ prompts }: Strategy, why: string, schema: JSONSchema | undefined): string {
+  const { extract, extractText, extractSchema } = prompts;
+  const form = schema === undefined ? extractText : fillTemplate(extractSchema, { schema: JSON.stringify(schema) });
+  return fillTemplate(extract, { why, form });
+}
+
+export function rejectedMessage({ rejected }: StrategyPrompts, problem: string): string {
+  return fillTemplate(rejected, { problem });
+}
