@@ -256,6 +256,7 @@ describe("python/", () => {
       "_rlm_forkserver",
       "rlm_display",
       "rlm_host",
+      "rlm_answers",
       "rlm_context",
       "rlm_texts",
       "annotationlib", // of the standard library since Python 3.14

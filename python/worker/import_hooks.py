@@ -21,6 +21,7 @@ BACKEND = "_rlm_worker.display.pyplot_backend"
 # The file of this package that each embedded module runs.
 EMBEDDED = {
     BACKEND: "display.pyplot_backend",
+    "rlm_answers": "rlm.answers",
     "rlm_context": "rlm.context",
     "rlm_session": "rlm.session",
     "rlm_texts": "rlm.texts",

@@ -4,11 +4,13 @@
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(
   (
     "llm_query llm_query_batched llm_query_async llm_query_batched_async rlm_query rlm_query_batched rlm_query_async " +
-    "rlm_query_batched_async SHOW_VARS FINAL FINAL_VAR SUBMIT LLMError LimitError _out"
+    "rlm_query_batched_async SHOW_VARS FINAL FINAL_VAR SUBMIT LLMError LimitError FailedCall _out"
   ).split(" "),
 );
 
 /** Defined at first; code may replace them. */
 export const INITIAL_NAMES: ReadonlySet<string> = new Set(
-  "budget chunk grep peek map_query reduce_query context rlm_context rlm_session rlm_texts rlm_host".split(" "),
+  "budget chunk grep peek map_query reduce_query context rlm_answers rlm_context rlm_session rlm_texts rlm_host".split(
+    " ",
+  ),
 );

@@ -346,7 +346,7 @@ describe("recursion", () => {
       if (questionOf(request) === "good") return code("FINAL('fine')");
       if (stepOf(request) > 0) return code("FINAL(seen)");
       return code(
-        "seen = [[x.ok, x.error] for x in rlm_query_batched(['a'], tools=['nope']) + rlm_query_batched(['a'], schema={'type': 'no such type'})]\nseen.append(str(rlm_query('good')))\ntry: llm_query('x', schema={'type': 'no such type'})\nexcept LLMError as e: seen.append(str(e))",
+        "seen = [[x.ok, str(x.error)] for x in rlm_query_batched(['a'], tools=['nope']) + rlm_query_batched(['a'], schema={'type': 'no such type'})]\nseen.append(str(rlm_query('good')))\ntry: llm_query('x', schema={'type': 'no such type'})\nexcept LLMError as e: seen.append(str(e))",
       );
     };
     const { result } = await run(script);

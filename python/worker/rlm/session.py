@@ -1,14 +1,15 @@
 """The functions that code of a run can use: model queries, sub-runs, tools, and the final answer.
 
 ``install`` puts them into the namespace before each block of code, because a model may have deleted or replaced them. Each
-function calls the host, which counts, limits and records. Errors of a single call are raised; in a batch they are results whose
-``ok`` is false.
+function calls the host, which counts, limits and records. The error of a single call is raised; in a batch a failed call is a
+FailedCall among the answers.
 """
 
 import json
-from typing import Any, Dict, Iterable, List, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 import rlm_host
+from rlm_answers import Answer, FailedCall, LimitError, LLMError, answer_of, raise_failed, results_of
 from rlm_context import namespace_of_session
 from rlm_texts import chunk, grep, peek, size_of, text_of
 from _rlm_worker.inspection.previews import repr_of
@@ -17,66 +18,11 @@ MAX_PREVIEW = 400
 MAX_OUT = 64 << 20  # characters of all kept outputs
 MAX_BATCH = 10_000  # items in one message
 MAX_MESSAGE = 30 << 20  # bytes of one message; the limit of the channel is slightly higher
-
-
-class LLMError(Exception):
-    """A model call failed. ``kind`` is the kind of error, ``retryable`` whether another attempt can help."""
-
-    def __init__(self, message: str, kind: str = "error", retryable: bool = False) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.retryable = retryable
-
-
-class LimitError(LLMError):
-    """A limit of the run does not allow this call. See ``budget()``."""
+Result = Union[Answer, FailedCall]
 
 
 class Final(BaseException):
     """Raised after the final answer, so that the rest of the code does not run. ``except Exception`` does not catch it."""
-
-
-class Answer(str):
-    """The reply of a model: a str, with ``ok``, ``error``, ``usage``, ``cached``, ``truncated``, ``degraded`` and ``data`` (where a schema was given)."""
-
-    ok = True
-    error: Optional[str] = None
-    usage: Dict[str, Any] = {}
-    cached = False
-    truncated = False
-    degraded = False
-    data: Any = None
-
-    @staticmethod
-    def of(reply: Any) -> "Answer":
-        """From a dict, or from [text, input tokens, output tokens], the short form that most replies have."""
-        if type(reply) is list:
-            answer = Answer(reply[0])
-            answer.usage = {"input_tokens": reply[1], "output_tokens": reply[2]}
-            return answer
-        get = reply.get
-        answer = Answer(get("text") or "")
-        answer.usage = get("usage") or {}
-        if not get("ok"):
-            answer.ok = False
-        if get("error") is not None:
-            answer.error = reply["error"]
-        if get("cached"):
-            answer.cached = True
-        if get("truncated"):
-            answer.truncated = True
-        if get("degraded"):
-            answer.degraded = True
-        if get("data") is not None:
-            answer.data = reply["data"]
-        return answer
-
-
-def _single(reply: Any) -> Answer:
-    if type(reply) is dict and not reply.get("ok"):
-        kind = LimitError if reply.get("kind") == "limit" else LLMError
-        raise kind(reply.get("error") or "the call failed", reply.get("kind") or "error", bool(reply.get("retryable")))
-    return Answer.of(reply)
 
 
 def _groups(items: List[Any], characters: Optional[int] = None) -> Iterable[List[Any]]:
@@ -112,34 +58,32 @@ def _queries(prompts: List[str], model: Optional[str], system: Optional[str], sc
 
 def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
               max_tokens: Optional[int] = None) -> Answer:
-    """Sends one prompt to a model, which sees nothing else. With a JSON schema, ``.data`` is the validated answer."""
-    return _single(rlm_host.call("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens))[0])
+    """Sends one prompt to a model, which sees nothing else. With a JSON schema, ``.data`` is the validated answer. Raises LLMError."""
+    return answer_of(rlm_host.call("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens))[0])
 
 
 def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
-                      max_tokens: Optional[int] = None) -> List[Answer]:
-    """Sends all prompts at once; the answers are in the same order. A failed one has ``ok`` false and ``error``."""
-    return [
-        Answer.of(reply)
-        for group in _prompts(prompts)
-        for reply in rlm_host.call("llm_query", **_queries(group, model, system, schema, max_tokens))
-    ]
+                      max_tokens: Optional[int] = None) -> List[Result]:
+    """Sends all prompts at once; the results are in the same order. A failed one is no str: ``ok`` is false, ``error`` says why."""
+    replies: List[Any] = []
+    for group in _prompts(prompts):
+        replies += rlm_host.call("llm_query", **_queries(group, model, system, schema, max_tokens))
+    return results_of(replies)
 
 
 async def llm_query_async(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                           max_tokens: Optional[int] = None) -> Answer:
     """``llm_query`` as a coroutine."""
-    return _single((await rlm_host.acall("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens)))[0])
+    return answer_of((await rlm_host.acall("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens)))[0])
 
 
 async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None,
-                                  schema: Any = None, max_tokens: Optional[int] = None) -> List[Answer]:
+                                  schema: Any = None, max_tokens: Optional[int] = None) -> List[Result]:
     """``llm_query_batched`` as a coroutine."""
-    return [
-        Answer.of(reply)
-        for group in _prompts(prompts)
-        for reply in await rlm_host.acall("llm_query", **_queries(group, model, system, schema, max_tokens))
-    ]
+    replies: List[Any] = []
+    for group in _prompts(prompts):
+        replies += await rlm_host.acall("llm_query", **_queries(group, model, system, schema, max_tokens))
+    return results_of(replies)
 
 
 def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
@@ -150,27 +94,31 @@ def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], 
 def rlm_query(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
               budget: Optional[Dict[str, Any]] = None) -> Answer:
     """Gives a task to another model with a session of its own, where the context is the variable ``context``."""
-    return _single(rlm_host.call("rlm_query", tasks=[_task(task, context, schema, tools, budget)])[0])
+    return answer_of(rlm_host.call("rlm_query", tasks=[_task(task, context, schema, tools, budget)])[0])
 
 
 def rlm_query_batched(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
-                      tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
+                      tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Result]:
     """Runs several tasks at once. Each task is a text or a pair (task, context); or pass a list of contexts."""
-    groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
-    return [Answer.of(reply) for group in groups for reply in rlm_host.call("rlm_query", tasks=group)]
+    replies: List[Any] = []
+    for group in _groups(_tasks(tasks, contexts, schema, tools, budget)):
+        replies += rlm_host.call("rlm_query", tasks=group)
+    return results_of(replies)
 
 
 async def rlm_query_async(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
                           budget: Optional[Dict[str, Any]] = None) -> Answer:
     """``rlm_query`` as a coroutine."""
-    return _single((await rlm_host.acall("rlm_query", tasks=[_task(task, context, schema, tools, budget)]))[0])
+    return answer_of((await rlm_host.acall("rlm_query", tasks=[_task(task, context, schema, tools, budget)]))[0])
 
 
 async def rlm_query_batched_async(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
-                                  tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
+                                  tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Result]:
     """``rlm_query_batched`` as a coroutine."""
-    groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
-    return [Answer.of(reply) for group in groups for reply in await rlm_host.acall("rlm_query", tasks=group)]
+    replies: List[Any] = []
+    for group in _groups(_tasks(tasks, contexts, schema, tools, budget)):
+        replies += await rlm_host.acall("rlm_query", tasks=group)
+    return results_of(replies)
 
 
 def _tasks(tasks: Iterable[Any], contexts: Optional[Iterable[Any]], schema: Any, tools: Any, budget: Any) -> List[Dict[str, Any]]:
@@ -189,7 +137,7 @@ def budget() -> Dict[str, Any]:
 
 
 def map_query(items: Iterable[Any], template: str, *, model: Optional[str] = None, schema: Any = None,
-              max_tokens: Optional[int] = None) -> List[Answer]:
+              max_tokens: Optional[int] = None) -> List[Result]:
     """Sends one prompt per item, all at once. ``{item}`` and ``{index}`` in the template are replaced."""
     def fill(index: int, item: Any) -> str:
         return template.replace("{index}", str(index)).replace("{item}", text_of(item)) if "{item}" in template else f"{template}\n\n{text_of(item)}"
@@ -198,7 +146,8 @@ def map_query(items: Iterable[Any], template: str, *, model: Optional[str] = Non
 
 
 def reduce_query(items: Iterable[Any], instruction: str, *, pack: int = 60_000, model: Optional[str] = None) -> Answer:
-    """Combines texts into one answer, in as many rounds as it takes: each call sees at most ``pack`` characters."""
+    """Combines texts into one answer, in as many rounds as it takes: each call sees at most ``pack`` characters. Raises LLMError if
+    a call fails."""
     texts = [text_of(item) for item in items]
     while True:
         groups: List[List[str]] = [[]]
@@ -215,9 +164,7 @@ def reduce_query(items: Iterable[Any], instruction: str, *, pack: int = 60_000, 
         if len(groups) >= len(texts) > 1 and all(len(group) == 1 for group in groups):
             pack *= 2  # every text fills a call by itself, so without this the loop would never end
         answers = llm_query_batched(prompts, model=model)
-        failed = next((answer for answer in answers if not answer.ok), None)
-        if failed is not None:
-            raise LLMError(failed.error or "a call failed")
+        raise_failed(answers)
         texts = list(answers)
 
 
@@ -272,7 +219,7 @@ RESERVED: Dict[str, Any] = {
     "llm_query": llm_query, "llm_query_batched": llm_query_batched, "llm_query_async": llm_query_async,
     "llm_query_batched_async": llm_query_batched_async, "rlm_query": rlm_query, "rlm_query_batched": rlm_query_batched,
     "rlm_query_async": rlm_query_async, "rlm_query_batched_async": rlm_query_batched_async, "SHOW_VARS": SHOW_VARS,
-    "FINAL": FINAL, "FINAL_VAR": FINAL_VAR, "SUBMIT": SUBMIT, "LLMError": LLMError, "LimitError": LimitError,
+    "FINAL": FINAL, "FINAL_VAR": FINAL_VAR, "SUBMIT": SUBMIT, "LLMError": LLMError, "LimitError": LimitError, "FailedCall": FailedCall,
 }
 # Also names that a model may use for its own variables, so they are set only if absent.
 PROVIDED: Dict[str, Any] = {

@@ -39,10 +39,11 @@ async function ask(run: RunContext, account: Account, signal: AbortSignal): Prom
     },
   );
   const answer = reply.text.trim();
+  const stopReason = reply.finishReason === "length" ? "tokens" : "error";
+  if (answer === "" && problem !== undefined) return { status: "failed", stopReason, answer: null, why: problem.why };
+  if (problem !== undefined) return { status: "partial", stopReason, answer, why: problem.why };
   if (reply.finishReason === "length")
-    return { status: "partial", stopReason: "tokens", answer, why: "the answer was cut off at its length limit" };
-  if (problem !== undefined)
-    return { status: "partial", stopReason: "error", answer, why: `the answer does not follow the schema: ${problem}` };
+    return { status: "partial", stopReason, answer, why: "the answer was cut off at its length limit" };
   return { status: "final", stopReason: "answered", answer, ...(schema !== undefined && { data }), why: null };
 }
 

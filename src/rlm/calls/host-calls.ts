@@ -6,7 +6,7 @@
 import { MaxDepthExceeded } from "../../errors.ts";
 import type { HostCall } from "../../api/local.ts";
 import type { Batch } from "../../protocol/run-events.ts";
-import type { LedgerLimits, StopReason } from "../../protocol/runs.ts";
+import type { LedgerLimits } from "../../protocol/runs.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { ContextItem } from "../context/context.ts";
@@ -14,10 +14,8 @@ import { toBudget } from "../ledger/budget.ts";
 import type { Answer } from "../reply/answer.ts";
 import type { NodeSettings, RunContext } from "../run-context.ts";
 import { parseCall, type Queries, type Task } from "../../protocol/worker/call-arguments.ts";
+import { toChildReply } from "./child-reply.ts";
 import { answerQueries, toCompact, toFailure, type QueryOptions } from "./queries.ts";
-
-/** Reasons to stop that are not limits. */
-const OTHER_REASONS: ReadonlySet<StopReason> = new Set(["answered", "error", "cancelled"]);
 
 export class HostCalls {
   readonly #run: RunContext;
@@ -150,16 +148,7 @@ export class HostCalls {
       batch,
       signal,
     });
-    const { status, answer, data, why, stopReason } = await child.solve();
-    const ok = status === "final" || (status === "partial" && answer !== null);
-    return {
-      ok,
-      text: answer ?? "",
-      data: data ?? null,
-      error: why,
-      kind: ok ? null : OTHER_REASONS.has(stopReason) ? stopReason : "limit",
-      truncated: status === "partial",
-    };
+    return toChildReply(await child.solve(), { hasSchema: Boolean(schema) });
   }
 }
 

@@ -9,6 +9,7 @@ import { fillTemplate } from "../strategy/fill-template.ts";
 import { rejectedMessage } from "../strategy/prompts.ts";
 import type { Query } from "../../protocol/worker/call-arguments.ts";
 import type { CallPosition, ModelCall, ModelCalls, Reply } from "./model-calls.ts";
+import { problemOf, schemaProblemOf, type ReplyProblem } from "./reply-problem.ts";
 
 export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "signal" | "batch"> {
   readonly modelCalls: ModelCalls;
@@ -25,10 +26,13 @@ export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "si
 }
 
 /** The shape that the Python side reads. */
-interface QueryReply {
+export interface QueryReply {
   readonly ok: boolean;
+  /** Where it is not ok: what there is of an answer. */
   readonly text: string;
-  readonly error?: string;
+  /** `stop` for a whole answer. Null: there is none. */
+  readonly finish_reason: string | null;
+  readonly error?: string | null;
   readonly kind?: string;
   readonly retryable?: boolean;
   readonly data?: unknown;
@@ -44,30 +48,35 @@ export function answerQueries(queries: readonly Query[], options: QueryOptions):
 
 async function answerQuery(query: Query, options: QueryOptions): Promise<QueryReply> {
   try {
-    if (!query.schema) return toReply(await callModel(query, toMessages(query, options), options));
     const { reply, data, problem } = await askModel(query, options);
-    if (problem !== undefined) return { ...toReply(reply), ok: false, error: problem, kind: "schema" };
-    return { ...toReply(reply), data };
+    if (problem === undefined) return { ...toReply(reply), ...(data !== undefined && { data }) };
+    const { kind, why } = problem;
+    const error = kind === "length" ? `${why}: raise max_tokens, or ask for less` : why;
+    return { ...toReply(reply), ok: false, error, kind, retryable: false };
   } catch (error) {
     return toFailure(error);
   }
 }
 
-/** With a schema: the data, or what was wrong with the last answer. Throws what a model call throws. */
+/** `problem`: the reply is no answer. `data`: with a schema. Throws what a model call throws. */
 export async function askModel(
   query: Query,
   options: QueryOptions,
-): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: string }> {
+): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: ReplyProblem }> {
   const { patterns = false, strategyOf, defaultModel } = options;
   const { prompts, calls } = strategyOf(query.model ?? defaultModel);
   const check = query.schema ? compileSchema(query.schema, { patterns }) : undefined;
   const messages = toMessages(query, options);
   for (let attempt = 0; ; attempt += 1) {
     const reply = await callModel(query, messages.slice(), options);
+    const problem = problemOf(reply);
+    if (problem !== undefined) return { reply, problem };
     if (check === undefined) return { reply };
     const checked = checkText(reply.text, check);
     if (checked.ok) return { reply, data: checked.data };
-    if (attempt >= calls.queryCorrections) return { reply, problem: checked.problem };
+    // The correction of an answer that was cut off would be cut off again.
+    const isLast = attempt >= calls.queryCorrections || reply.finishReason === "length";
+    if (isLast) return { reply, problem: schemaProblemOf(reply, checked.problem) };
     messages.push(
       { role: "assistant", content: reply.text },
       { role: "user", content: rejectedMessage(prompts, checked.problem) },
@@ -110,18 +119,19 @@ function checkText(text: string, check: (data: unknown) => Checked): Checked {
 
 function toReply({ text, isCached, finishReason, usage }: Reply): QueryReply {
   const tokens = { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens };
-  return { ok: true, text, usage: tokens, cached: isCached, truncated: finishReason === "length" };
+  const truncated = finishReason === "length";
+  return { ok: true, text, finish_reason: finishReason, usage: tokens, cached: isCached, truncated };
 }
 
 /** A compact form for plain replies, of which there may be thousands: text, input tokens, output tokens. */
 export function toCompact(reply: QueryReply): unknown {
-  const { ok, text, usage, cached, truncated, data } = reply;
-  const isPlain = ok && usage !== undefined && data === undefined && cached === false && truncated === false;
+  const { ok, text, usage, cached, finish_reason, data } = reply;
+  const isPlain = ok && usage !== undefined && data === undefined && cached === false && finish_reason === "stop";
   return isPlain ? [text, usage.input_tokens, usage.output_tokens] : reply;
 }
 
 export function toFailure(error: unknown): QueryReply {
-  const failed = { ok: false, text: "", error: (error as Error).message };
+  const failed = { ok: false, text: "", finish_reason: null, error: (error as Error).message };
   if (error instanceof LimitReached) return { ...failed, kind: "limit", retryable: false };
   if (error instanceof BackendConnectionError) return { ...failed, kind: error.fault, retryable: error.retryable };
   return { ...failed, kind: "error", retryable: false };

@@ -5,7 +5,8 @@ import type { LedgerAxis } from "../../protocol/runs.ts";
 import type { Account } from "./account.ts";
 import type { Standing } from "./limit-chain.ts";
 
-const NAMES: Readonly<Record<LedgerAxis, string>> = {
+/** Of the limits, as code in sessions knows them. */
+export const BUDGET_NAMES: Readonly<Record<LedgerAxis, string>> = {
   tokens: "tokens",
   costUsd: "cost_usd",
   llmCalls: "llm_calls",
@@ -19,7 +20,7 @@ export function toBudget(account: Account): Record<string, unknown> {
   return Object.fromEntries(
     standings(account).map(([axis, { used, limit, left }]) => {
       const unit = axis === "wallMs" ? 1_000 : 1;
-      return [NAMES[axis], { used: used / unit, limit: limit / unit, left: left / unit }];
+      return [BUDGET_NAMES[axis], { used: used / unit, limit: limit / unit, left: left / unit }];
     }),
   );
 }

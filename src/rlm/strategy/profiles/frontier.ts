@@ -18,7 +18,7 @@ export const frontier: Strategy = {
       llm_query:
         "llm_query(prompt, model=None, system=None, schema=None, max_tokens=None): asks a model once; a str with .usage, and .data where a JSON schema is given",
       llm_query_batched:
-        "llm_query_batched(prompts): the same for many at once, in parallel; each result has .ok and .error",
+        "llm_query_batched(prompts): the same for many at once, in parallel; check .ok of each result: a failed one is no str, and its .error says why",
       rlm_query:
         "rlm_query(task, context=None, schema=None): gives a task and its material to another model with a session of its own, for what needs several steps",
       rlm_query_batched: "rlm_query_batched([(task, context), ...]): the same for many at once",
