@@ -40,6 +40,8 @@ const serverContext = ["server/context", ...serverParts];
 const layers: Readonly<Record<string, Layer>> = {
   "errors.ts": { imports: [] },
   util: { imports: [] },
+  // Files that a person has written, and what is wrong with them.
+  "util/toml": { imports: ["errors.ts", "util"] },
   protocol: { imports: [], node: false },
   // What is public of it.
   "protocol/index.ts": { imports: ["protocol"], types: ["api/schema.ts"], node: false },

@@ -6,7 +6,8 @@
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import type { Config } from "./config.ts";
-import { toKeyName, type Origin } from "./layers.ts";
+import { toKeyName } from "../util/toml/key-name.ts";
+import type { Origin } from "./layers.ts";
 import type { DotEnvFile } from "./dot-env.ts";
 import type { BackendSettings } from "./settings.ts";
 

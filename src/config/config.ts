@@ -10,7 +10,6 @@ import type { TokenPrice } from "../protocol/usage.ts";
 import {
   findProjectFile,
   isFile,
-  lineOf,
   readConfigFile,
   userFilePath,
   type ConfigPaths,
@@ -25,6 +24,7 @@ import type { Settings } from "./settings.ts";
 import { trustOf, type TrustState } from "./trust.ts";
 import { readSessionVariables, readVariables, variableOf } from "./variables.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
+import { lineOf } from "../util/toml/line-of.ts";
 import { homeFolder } from "../util/home-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

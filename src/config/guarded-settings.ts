@@ -1,7 +1,8 @@
 // Settings that a project's file may make only after the user has trusted it: what runs a program on this machine, shows its files,
 // opens it to others or connects to them.
 
-import { NAMED_SECTIONS, toKeyName } from "./layers.ts";
+import { toKeyName } from "../util/toml/key-name.ts";
+import { NAMED_SECTIONS } from "./layers.ts";
 import type { ConfigFile } from "./schema.ts";
 
 /** A section, or a key in one. */

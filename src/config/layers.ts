@@ -3,6 +3,7 @@
 // A stronger source replaces single keys of a section. A named table, such as [backends.NAME], is replaced as a whole, so that no
 // address of one file is combined with a key of another. Lists are replaced; the variables of sessions.env are merged by name.
 
+import { toKeyName } from "../util/toml/key-name.ts";
 import type { ConfigFile } from "./schema.ts";
 
 /** Where a value came from. */
@@ -49,11 +50,6 @@ export function mergeLayers(layers: readonly Layer[]): { readonly table: ConfigF
     }
   }
   return { table: table, origins };
-}
-
-/** The path of a key as written in TOML: `rlm.model`, `prices."m.x".input`. */
-export function toKeyName(path: readonly string[]): string {
-  return path.map((part) => (/^[\w-]+$/.test(part) ? part : JSON.stringify(part))).join(".");
 }
 
 /** The paths of the single values below a key. */

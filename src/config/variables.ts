@@ -3,7 +3,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import { parseModuleList } from "../util/python-name.ts";
-import { toProblems } from "./problems.ts";
+import { toProblems } from "../util/toml/problems.ts";
 import { rlmSchema, type RLMKey, type RLMTable, type SessionsTable } from "./schema.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -3,9 +3,10 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { findProjectFile, lineOf, readConfigFile, type LoadedFile } from "../../config/config-file.ts";
+import { findProjectFile, readConfigFile, type LoadedFile } from "../../config/config-file.ts";
 import { addressesIn, splitGuarded } from "../../config/guarded-settings.ts";
-import { toKeyName } from "../../config/layers.ts";
+import { toKeyName } from "../../util/toml/key-name.ts";
+import { lineOf } from "../../util/toml/line-of.ts";
 import { resolvePaths } from "../../config/settings.ts";
 import { trust, trustOf, untrust } from "../../config/trust.ts";
 import { currentFolder } from "../../util/system/current-folder.ts";

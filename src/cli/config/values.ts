@@ -2,7 +2,8 @@
 
 import { keyVariable } from "../../config/choose-backend.ts";
 import type { Config } from "../../config/config.ts";
-import { leavesOf, toKeyName, type Origin } from "../../config/layers.ts";
+import { leavesOf, type Origin } from "../../config/layers.ts";
+import { toKeyName } from "../../util/toml/key-name.ts";
 import { SETTING_DEFAULTS } from "./defaults.ts";
 
 export interface SettingRow {

@@ -15,7 +15,7 @@ import {
   type WantedEntry,
 } from "./config-text.ts";
 import { Refusal } from "./refusal.ts";
-import { toStatements, type TOMLHeader, type TOMLPair, type TOMLStatement } from "../../util/toml-statements.ts";
+import { toStatements, type TOMLHeader, type TOMLPair, type TOMLStatement } from "../../util/toml/statements.ts";
 
 export const TOML: Editor = {
   read(text, entryPath) {

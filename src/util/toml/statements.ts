@@ -1,6 +1,6 @@
 // The statements of a TOML document with their offsets. Expects a valid document.
 
-import { parseJSON } from "./parse-json.ts";
+import { parseJSON } from "../parse-json.ts";
 
 export interface TOMLHeader {
   readonly kind: "table" | "array";

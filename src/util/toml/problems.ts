@@ -1,9 +1,9 @@
-// Describes what is wrong with a configuration: the key, what it must be, and what was probably meant. Values are not
+// Describes what is wrong with the data of a configuration: the key, what it must be, and what was probably meant. Values are not
 // quoted, because they may be secrets, except those of an enumeration.
 
 import { z } from "zod";
-import { didYouMean } from "../util/text/did-you-mean.ts";
-import { toKeyName } from "./layers.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
+import { toKeyName } from "./key-name.ts";
 
 export interface Problem {
   /** The path of the key. */
