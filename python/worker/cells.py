@@ -17,6 +17,7 @@ from typing import Any, Deque, Dict, Optional, Tuple
 from .notebook.syntax_trees import hide_columns, measure_cell
 from .shell_lines import Recovered, recover
 
+CELLS = ("<cell ", "<block ")  # how the names begin; blocks are the cells of recursive runs
 FUTURES = 0
 for _name in __future__.all_feature_names:
     FUTURES |= getattr(__future__, _name).compiler_flag

@@ -13,6 +13,7 @@ MAX_VALUE = 16_000
 MAX_TRACEBACK = 60_000
 MAX_FRAMES = 5_000  # the innermost ones; endless recursion may leave millions
 OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+KERNEL = OWN + "kernel.py"
 
 
 def truncate(text: str, limit: int) -> str:
@@ -106,11 +107,11 @@ def _chain(summary: Any) -> Iterable[Any]:
 
 
 def _visible(stack: Any, renames: Dict[str, str]) -> List[Any]:
-    """Drops the worker's frames, and asyncio's frames between the worker and the cell."""
+    """Drops the worker's frames, and asyncio's frames between them: the cell follows the last frame of the kernel."""
     frames = list(stack)
     if frames and frames[0].filename.startswith(OWN):
-        cell = next((index for index, frame in enumerate(frames) if frame.filename.startswith("<cell ")), 0)
-        frames = frames[cell:]
+        last = max((index for index, frame in enumerate(frames) if frame.filename == KERNEL), default=-1)
+        frames = frames[last + 1:]
     frames = [frame for frame in frames if not frame.filename.startswith(OWN)]
     for frame in frames:
         if frame.filename in renames and frame.name == "<module>":

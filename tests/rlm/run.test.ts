@@ -3,7 +3,7 @@ import { defineTool, type RLM, type RLMOptions, type RunEvent, type Runtime } fr
 import { z } from "zod";
 import { ManualClock } from "../backends/dispatch/manual-clock.ts";
 import { openTestRuntime } from "../open.ts";
-import { code, scripted, type Script } from "./scripting.ts";
+import { code, scripted, type Script, watch } from "./scripting.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -172,6 +172,21 @@ describe("a run", () => {
   test("keeps state after an exception, and shows it", async () => {
     const result = await ask([code("x = 5\n1 / 0"), code("FINAL(x)")]).run({ query: "?" }).result;
     expect(result).toMatchObject({ status: "final", data: 5 });
+  });
+
+  test("names the blocks in tracebacks as the observations do", async () => {
+    const { observations } = await watch(
+      ask([
+        code("def third(rows):\n    return rows[2]"),
+        code("x = ["),
+        code("rows = [1, 2]\nfirst = rows[0]\nawait __import__('asyncio').sleep(0)\nthird(rows)"),
+        code("FINAL(1)"),
+      ]),
+    );
+    expect(observations[1]).toMatch(/^Output of block 2:\n[^]*File "<block 2>", line 1\n    x = \[/);
+    expect(observations[2]).toMatch(
+      /^Output of block 3:\nTraceback \(most recent call last\):\n {2}File "<block 3>", line 4, in <module>\n {4}third\(rows\)\n[^]*File "<block 1>", line 2, in third\n {4}return rows\[2\]\n[^]*IndexError/,
+    );
   });
 
   test("sends an answer that does not follow the schema back with the reason", async () => {

@@ -228,6 +228,15 @@ class Await(WorkerCase):
         self.assertNotIn("worker", text)
         self.assertNotIn("asyncio", text)
 
+    def test_errors_in_awaited_code_of_a_named_cell_have_user_frames_only(self):
+        error = self.worker.run("async def bad():\n  1/0\n\nawait bad()", name="<block 3>")["error"]
+        lines = [line.strip() for line in error["traceback"].splitlines() if not line.strip().strip("~^")  == ""]
+        self.assertEqual(lines, [
+            "Traceback (most recent call last):", 'File "<block 3>", line 4, in <module>', "await bad()",
+            'File "<block 3>", line 2, in bad', "1/0", "ZeroDivisionError: division by zero",
+        ])
+        self.assertIsNone(self.worker.run("__file__", name="<block 4>").get("value"))
+
 
 class Session(WorkerCase):
     def test_future_imports_persist(self):

@@ -14,7 +14,7 @@ from .completion import Unknown, evaluate
 
 MAX_SOURCE = 50_000
 MAX_FILE = 1_000
-CELL = "<cell "
+CELLS = ("<cell ", "<block ")  # as in cells.py
 
 Found = Tuple[List[str], int, Optional[str]]
 
@@ -78,5 +78,5 @@ def _files_of(kind: type) -> Iterator[str]:
         code = getattr(_inner(member), "__code__", None)
         if code is not None:
             yield code.co_filename
-    cells = [name for name in list(linecache.cache) if name.startswith(CELL)]
+    cells = [name for name in list(linecache.cache) if name.startswith(CELLS)]
     yield from sorted(cells, key=lambda name: int(re.sub(r"\D", "", name) or 0), reverse=True)

@@ -25,7 +25,7 @@ from .origins import NotFound, Origin, Recompiler, parse_origin
 from .pickler import well_known_objects
 from .placeholders import Placeholder, make_placeholder, make_placeholder_class
 from .records import Buffers, Damaged, Records
-from .saving import MAX_REASON, find_failing, reason_of
+from .saving import MAX_REASON, UNIQUE_NAMES, find_failing, reason_of
 from .tolerant_unpickler import make_tolerant_unpickler
 from .versions import difference
 
@@ -108,7 +108,7 @@ def _restore_sources(sources: Dict[str, str]) -> None:
 
 def _renamed(filename: str) -> str:
     """Marks cells of the saved session, because the numbers of this one start again."""
-    return f"<loaded {filename[1:]}" if filename.startswith(("<cell ", "<loaded ")) else filename
+    return f"<loaded {filename[1:]}" if filename.startswith(UNIQUE_NAMES) else filename
 
 
 class Loader:

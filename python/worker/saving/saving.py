@@ -15,6 +15,7 @@ from _pickle import PickleBuffer, PickleError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Dict, Optional, Tuple
 
+from ..cells import CELLS
 from ..io.bulk import Outgoing
 from ..report import name_of, truncate
 from .origins import NotFound, Origin, Recompiler, origin_of
@@ -25,7 +26,7 @@ IN_BAND = 64 * 1024  # a shorter buffer is saved inside the pickle
 ATTEMPTS = 4
 MAX_REASON = 300
 MAX_SOURCES = 1 << 20  # characters
-UNIQUE_NAMES = ("<cell ", "<loaded ")  # of files whose source never changes
+UNIQUE_NAMES = (*CELLS, "<loaded ")  # of files whose source never changes
 INITIAL = frozenset(("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__", "__file__", "__warningregistry__"))
 
 

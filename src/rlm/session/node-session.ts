@@ -53,7 +53,7 @@ export class NodeSession {
   async run(code: string, step: number, onOutput: (stream: OutputStream, text: string) => void): Promise<CodeOutcome> {
     const { cellTimeoutMs, signal, strategy } = this.#settings;
     const wasLost = await this.#restore();
-    const execution = this.#session.execute(code, { timeoutMs: cellTimeoutMs, signal });
+    const execution = this.#session.execute(code, { timeoutMs: cellTimeoutMs, signal, fileName: `<block ${step}>` });
     for await (const event of execution) {
       if (event.type === "output-delta") onOutput(event.stream, event.text);
     }

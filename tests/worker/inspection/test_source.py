@@ -51,6 +51,10 @@ class Sources(WorkerCase):
         self.worker.run("def f(): return 2\nclass A: size = 2")
         self.assertEqual((self.text("f"), self.text("A")), ("def f(): return 2", "class A: size = 2"))
 
+    def test_classes_of_a_named_block(self):
+        self.worker.run("class A: size = 2", name="<block 3>")
+        self.assertEqual((self.text("A"), self.source("A")["file"]), ("class A: size = 2", "<block 3>"))
+
     def test_bound_methods_partials_and_wrapped_functions(self):
         self.worker.run("import functools\nclass A:\n    def m(self): return 1\na = A()\np = functools.partial(A.m, 1)")
         self.worker.run("def note(f):\n    @functools.wraps(f)\n    def g(*a): return f(*a)\n    return g\n@note\ndef h(): return 3")
