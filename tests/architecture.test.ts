@@ -80,7 +80,7 @@ const layers: Readonly<Record<string, Layer>> = {
   },
   backends: { imports: ground },
   store: { imports: ground },
-  config: { imports: ["environments/registry.ts", ...ground] },
+  config: { imports: ["backends/provider-table.ts", "environments/registry.ts", ...ground] },
   tools: { imports: ground },
   output: { imports: ground },
   kernel: { imports: ["environments/environment.ts", "output", ...ground] },

@@ -262,8 +262,8 @@ export interface LocalRLMOptions extends Omit<RLMOptions, "model" | "subModel"> 
   /** Answers `llm_query`. Default: the model. */
   readonly subModel?: string | LanguageModel | undefined;
   /**
-   * `openai`, `anthropic`, `openai-compatible`, `scripted`, or an own implementation; it serves all models given by name. Default:
-   * `openai`, and none where all models are objects.
+   * A provider (`openai`, `anthropic`, `azure`, `openrouter`, ...), `openai-compatible`, `scripted`, or an own implementation; it
+   * serves all models given by name. Default: `openai`, and none where all models are objects.
    */
   readonly backend?: string | Backend | undefined;
   /** Of the backend. Default: the provider's. */

@@ -3,6 +3,7 @@
 // A project's rlm.toml and .env are not trusted. They may choose a model, but cannot send a key of the user to an address
 // of their choice. The user allows that with a flag, a variable, in their own file, or by trusting the project's.
 
+import { backendOfModel, providerOf, providerOfUrlVariable } from "../backends/provider-table.ts";
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import type { Config } from "./config.ts";
@@ -31,7 +32,7 @@ export function chooseBackend(config: Config): ChosenBackend {
       why: `backend '${name}' takes its key from ${apiKeyEnv}, which is not set. Set it in the environment or in .env`,
     });
   }
-  if (baseUrl !== undefined) checkAddress(config, baseUrl, apiKeyEnv ?? defaultVariable(type));
+  if (baseUrl !== undefined) checkAddress(config, baseUrl, apiKeyEnv ?? defaultVariable(type, env));
   return { backend: type, ...omitUndefined({ baseUrl, apiKey }) };
 }
 
@@ -43,7 +44,7 @@ export function backendName({ rlm }: Config): string {
 /** The variable that holds the key. Undefined: the backend needs none. */
 export function keyVariable(config: Config): string | undefined {
   const { type = backendName(config), apiKeyEnv } = sectionOf(config);
-  return apiKeyEnv ?? defaultVariable(type);
+  return apiKeyEnv ?? defaultVariable(type, config.env);
 }
 
 function sectionOf(config: Config): BackendSettings {
@@ -64,11 +65,22 @@ export function backendVariables({ dotEnvs }: Config): Readonly<Record<string, s
 
 function variablesOf({ isOwn, values }: DotEnvFile): Readonly<Record<string, string>> {
   const isAllowed = ([name, value]: readonly [string, string]): boolean => {
-    if (name.endsWith("_API_KEY")) return true;
-    if (!name.endsWith("_BASE_URL") || name.startsWith("RLM_")) return false;
-    return isOwn || isLoopback(value) || values[name.replace(/_BASE_URL$/, "_API_KEY")] !== undefined;
+    if (name.endsWith("_API_KEY") || name === "OPENAI_API_VERSION") return true;
+    if (!isAddress(name)) return false;
+    return isOwn || isLoopback(value) || keysFor(name).some((key) => values[key] !== undefined);
   };
   return Object.fromEntries(Object.entries(values).filter(isAllowed));
+}
+
+/** Whether a variable holds the address of a provider. */
+function isAddress(name: string): boolean {
+  if (name.startsWith("RLM_")) return false;
+  return name.endsWith("_BASE_URL") || providerOfUrlVariable(name) !== undefined;
+}
+
+/** The variables whose keys are sent to the address in this one. */
+function keysFor(name: string): readonly string[] {
+  return providerOfUrlVariable(name)?.keyVariables ?? [name.replace(/_BASE_URL$/, "_API_KEY")];
 }
 
 /** The remote address that a run would use if only a project's rlm.toml or .env names it, and the file that does. */
@@ -80,7 +92,7 @@ export function untrustedAddress(config: Config): { readonly url: string; readon
   }
   for (const file of config.dotEnvs) {
     if (file.isOwn) continue;
-    const isRemote = ([name, value]: [string, string]): boolean => name.endsWith("_BASE_URL") && !isLoopback(value);
+    const isRemote = ([name, value]: [string, string]): boolean => isAddress(name) && !isLoopback(value);
     const found = Object.entries(variablesOf(file)).find(isRemote);
     if (found !== undefined) return { url: found[1], path: file.path };
   }
@@ -110,15 +122,13 @@ function pathOf(origin: Origin | undefined): string {
 
 /** Another address is rarely OpenAI itself. */
 function defaultBackend({ model = "", baseUrl }: Config["rlm"]): string {
-  if (baseUrl !== undefined) return "openai-compatible";
-  return model.startsWith("claude") ? "anthropic" : "openai";
+  return baseUrl === undefined ? backendOfModel(model) : "openai-compatible";
 }
 
-/** The variable that a backend reads by default. */
-function defaultVariable(type: string): string | undefined {
-  if (type === "scripted") return undefined;
-  if (type === "openai-compatible") return "OPENAI_COMPATIBLE_API_KEY";
-  return type === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
+/** The variable that a backend reads by default: the first one that is set. */
+function defaultVariable(type: string, env: Config["env"]): string | undefined {
+  const variables = providerOf(type)?.keyVariables ?? [];
+  return variables.find((variable) => env[variable]) ?? variables[0];
 }
 
 function isLoopback(address: string): boolean {

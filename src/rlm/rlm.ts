@@ -35,8 +35,8 @@ export interface RLMLimits extends LedgerLimits {
 
 export interface RLMOptions {
   /**
-   * `openai`, `anthropic`, `openai-compatible`, `scripted`, or an own implementation; it serves all models given by name. Default:
-   * `openai`, and none where all models are objects.
+   * A provider (`openai`, `anthropic`, `azure`, `openrouter`, ...), `openai-compatible`, `scripted`, or an own implementation; it
+   * serves all models given by name. Default: `openai`, and none where all models are objects.
    */
   readonly backend?: string | Backend;
   readonly baseUrl?: string;

@@ -49,6 +49,16 @@ describeBackend("openai-compatible", {
   capabilities: { canHideUsage: true, countsCacheWrites: false },
 });
 
+describeBackend("azure", {
+  open: () => openAtMock((baseUrl) => openBackend("azure", { ...key, baseUrl, env: {} })),
+  capabilities: { canHideUsage: true, countsCacheWrites: false },
+});
+
+describeBackend("openrouter", {
+  open: () => openAtMock((baseUrl) => openBackend("openrouter", { ...key, baseUrl, env: {} })),
+  capabilities: { canHideUsage: true, countsCacheWrites: false },
+});
+
 describeBackend("a model object of version 3, Responses", {
   open: () => openAtMock((baseURL) => new LanguageModelBackend(createOpenAI({ ...key, baseURL })("a-model"))),
   capabilities: { canHideUsage: true, countsCacheWrites: false, reportsRefusals: false },

@@ -10,13 +10,15 @@ describe("openBackend()", () => {
       fault: "configuration",
       retryable: false,
       message:
-        "Cannot get an answer from constructor: there is no backend 'constructor', only openai, anthropic, openai-compatible, scripted",
+        "Cannot get an answer from constructor: there is no backend 'constructor', only openai, anthropic, azure, openrouter, deepseek, groq, mistral, together, xai, openai-compatible, scripted",
     });
   });
 
   test.each([
     ["openai", "OPENAI_API_KEY"],
     ["anthropic", "ANTHROPIC_API_KEY"],
+    ["azure", "AZURE_OPENAI_API_KEY"],
+    ["openrouter", "OPENROUTER_API_KEY"],
   ])("of %s without a key names %s", async (name, variable) => {
     for (const env of [{}, { [variable]: "" }, { [variable]: "  \n" }]) {
       await expect(openBackend(name, { env })).rejects.toMatchObject({
@@ -38,14 +40,21 @@ describe("openBackend()", () => {
     ["openai", "OPENAI"],
     ["anthropic", "ANTHROPIC"],
     ["openai-compatible", "OPENAI_COMPATIBLE"],
+    ["azure", "AZURE_OPENAI"],
+    ["openrouter", "OPENROUTER"],
+    ["deepseek", "DEEPSEEK"],
+    ["groq", "GROQ"],
+    ["mistral", "MISTRAL"],
+    ["together", "TOGETHER"],
+    ["xai", "XAI"],
   ])("of %s takes key and address from the environment, trimmed", async (name, prefix) => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     const env = { [`${prefix}_API_KEY`]: " sk-from-the-environment\n", [`${prefix}_BASE_URL`]: mock.url };
     const backend = await openBackend(name, { env });
     for await (const _ of backend.stream(aRequest(), { signal: new AbortController().signal }));
-    const { authorization, "x-api-key": key } = mock.requests[0]?.headers ?? {};
-    expect(authorization ?? `Bearer ${String(key)}`).toBe("Bearer sk-from-the-environment");
+    const { authorization, "x-api-key": key, "api-key": azureKey } = mock.requests[0]?.headers ?? {};
+    expect(authorization ?? `Bearer ${String(key ?? azureKey)}`).toBe("Bearer sk-from-the-environment");
   });
 
   test.each(["firstByteMs", "betweenBytesMs", "totalMs"])("refuses an invalid limit %s", async (limit) => {
@@ -67,6 +76,10 @@ describe("the address of a backend", () => {
     ["anthropic", "https://api.anthropic.com", "https://api.anthropic.com/v1"],
     ["openai-compatible", "http://localhost:11434", "http://localhost:11434/v1"],
     ["openai-compatible", "http://localhost:4000/proxy/v1/", "http://localhost:4000/proxy/v1"],
+    ["openai-compatible", "https://gw.example/v1/chat/completions?region=eu", "https://gw.example/v1?region=eu"],
+    ["openrouter", undefined, "https://openrouter.ai/api/v1"],
+    ["openrouter", "https://openrouter.ai", "https://openrouter.ai/api/v1"],
+    ["groq", "https://api.groq.com/", "https://api.groq.com/openai/v1"],
   ])("of %s given %s is %s", (name, baseUrl, expected) => {
     expect(baseUrlOf(name, { env: {}, ...(baseUrl !== undefined && { baseUrl }) })).toBe(expected);
   });
@@ -75,11 +88,52 @@ describe("the address of a backend", () => {
     ["ftp://host/v1", "no URL with http or https"],
     ["not a url", "no URL with http or https"],
     ["http://me:hunter2@host/v1", "may not have a user"],
-    ["http://host/v1?key=hunter2", "may not have a user"],
+    ["http://host/v1?key=hunter2", "a key or a fragment"],
+    ["http://host/v1?api-version=1&subscription-key=hunter2", "a key or a fragment"],
+    ["http://host/v1?sig=hunter2", "a key or a fragment"],
     ["", "--base-url"],
   ])("may not be '%s', and is not repeated", (baseUrl, why) => {
     const open = (): string => baseUrlOf("openai-compatible", { baseUrl, env: {} });
     expect(open).toThrow(why);
     expect(open).not.toThrow("hunter2");
+  });
+});
+
+describe("the address of Azure", () => {
+  const endpoint = "https://mine.openai.azure.com";
+
+  test.each([
+    ["an endpoint, which means the form without versions", endpoint, undefined, `${endpoint}/openai/v1`],
+    ["that form itself", `${endpoint}/openai/v1/`, "2024-10-21", `${endpoint}/openai/v1`],
+    [
+      "its preview",
+      `${endpoint}/openai/v1?api-version=preview`,
+      undefined,
+      `${endpoint}/openai/v1?api-version=preview`,
+    ],
+    ["a version beside it", endpoint, "2024-10-21", `${endpoint}/openai?api-version=2024-10-21`],
+    ["a version in it", `${endpoint}/?api-version=2025-01-01`, "old", `${endpoint}/openai?api-version=2025-01-01`],
+    [
+      "what the portal shows",
+      `${endpoint}/openai/deployments/gpt-4o/chat/completions?api-version=2025-01-01-preview`,
+      undefined,
+      `${endpoint}/openai/deployments/gpt-4o?api-version=2025-01-01-preview`,
+    ],
+    ["a gateway", "https://gw.example/azure", "2024-10-21", "https://gw.example/azure?api-version=2024-10-21"],
+  ])("may be %s", (_, baseUrl, version, expected) => {
+    expect(baseUrlOf("azure", { baseUrl, env: { OPENAI_API_VERSION: version } })).toBe(expected);
+    const env = { AZURE_OPENAI_ENDPOINT: baseUrl, OPENAI_API_VERSION: version };
+    expect(baseUrlOf("azure", { env })).toBe(expected);
+  });
+
+  test("needs a version where it names a deployment", () => {
+    const baseUrl = `${endpoint}/openai/deployments/gpt-4o`;
+    expect(() => baseUrlOf("azure", { baseUrl, env: {} })).toThrow(
+      "Append ?api-version=..., or set OPENAI_API_VERSION",
+    );
+  });
+
+  test("has to be given", () => {
+    expect(() => baseUrlOf("azure", { env: {} })).toThrow("it needs the address of its server");
   });
 });

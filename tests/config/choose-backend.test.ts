@@ -113,3 +113,21 @@ test.runIf(existsSync("/dev/zero"))("an .env without an end is refused", () => {
   symlinkSync("/dev/zero", folder.at("project/.env"));
   expect(() => load(folder)).toThrow(/\.env: it is too long/);
 });
+
+test("the variables of all providers are known", () => {
+  const values = {
+    AZURE_OPENAI_ENDPOINT: "https://mine.openai.azure.com",
+    OPENAI_API_VERSION: "2024-10-21",
+    OPENROUTER_BASE_URL: "https://elsewhere.example",
+  };
+  const lines = Object.entries(values).map(([name, value]) => `${name}=${value}`);
+  using folder = new Folder({ "project/.env": lines.join("\n") });
+  expect(backendVariables(load(folder))).toEqual({ OPENAI_API_VERSION: "2024-10-21" });
+  folder.write("project/.env", [...lines, "AZURE_OPENAI_API_KEY=1"].join("\n"));
+  const { OPENROUTER_BASE_URL: _withoutKey, ...allowed } = values;
+  expect(backendVariables(load(folder))).toEqual({ ...allowed, AZURE_OPENAI_API_KEY: "1" });
+  const url = "https://elsewhere.example/v1";
+  const toml = `[rlm]\nbackend = 'openrouter'\nbase_url = '${url}'`;
+  const env = { OPENROUTER_API_KEY: "real" };
+  expect(() => chooseBackend(loadText(toml, { env }))).toThrow(/it would send the key in OPENROUTER_API_KEY/);
+});

@@ -1,6 +1,7 @@
 // The maintained table of @pydantic/genai-prices, which has prices and windows of models. It is large, and loaded on first use.
 
 import type { PriceCalculation } from "@pydantic/genai-prices";
+import { providerOf } from "../provider-table.ts";
 
 export interface TableLookup {
   /** Identifies the provider of a compatible backend. */
@@ -15,17 +16,18 @@ export async function findInTable(
   model: string,
   lookup: TableLookup,
 ): Promise<PriceCalculation | undefined> {
-  const provider = providerOf(backend, lookup);
+  const provider = pricedBy(backend, lookup);
   if (provider === undefined) return undefined;
   const { calcPrice } = await import("@pydantic/genai-prices");
   return calcPrice({ input_tokens: 0, output_tokens: 0 }, model, provider) ?? undefined;
 }
 
-function providerOf(
+function pricedBy(
   backend: string,
   { baseUrl, provider }: TableLookup,
 ): { providerId: string } | { providerApiUrl: string } | undefined {
   if (provider !== undefined) return { providerId: provider };
-  if (backend === "openai" || backend === "anthropic") return { providerId: backend };
+  const providerId = providerOf(backend)?.pricedAs;
+  if (providerId !== undefined) return { providerId };
   return baseUrl === undefined ? undefined : { providerApiUrl: baseUrl };
 }

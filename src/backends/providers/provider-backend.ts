@@ -1,49 +1,57 @@
-// OpenAI, Anthropic and servers compatible with OpenAI.
+// Providers that are spoken to over HTTP, each by its protocol.
 //
 // One HTTP request per call. Leaving the iteration, or aborting, closes it.
 
 import type { IncomingMessage } from "node:http";
 import { BackendConnectionError } from "../../errors.ts";
 import { VERSION } from "../../util/version.ts";
-import type { BackendRequest, StreamPart } from "../backend.ts";
-import { anthropicMessages } from "./protocols/anthropic-messages.ts";
+import type { Backend, BackendRequest, StreamPart } from "../backend.ts";
+import { toURL } from "../base-url.ts";
+import type { ProtocolName } from "../provider-table.ts";
 import { mergeExtraBody } from "./extra-body.ts";
 import { readEvents } from "./protocols/event-stream.ts";
 import { drain, HTTPClient } from "./http-client.ts";
-import { openaiChat } from "./protocols/openai-chat.ts";
-import { openaiResponses } from "./protocols/openai-responses.ts";
 import { redact } from "./errors/redact.ts";
 import type { TimeLimits } from "./response-limits.ts";
 import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
 import type { WireProtocol } from "./protocols/wire-protocol.ts";
 
-export type ProviderName = "openai" | "anthropic" | "openai-compatible";
-
 export interface ProviderSettings {
+  /** What errors and events call it. */
+  readonly name: string;
+  readonly protocol: ProtocolName;
   readonly apiKey: string | null;
   readonly baseUrl: string;
   readonly limits: TimeLimits;
 }
 
-const protocols: Readonly<Record<ProviderName, WireProtocol>> = {
-  openai: openaiResponses,
-  anthropic: anthropicMessages,
-  "openai-compatible": openaiChat,
+const protocols: Readonly<Record<ProtocolName, () => Promise<WireProtocol>>> = {
+  responses: async () => (await import("./protocols/openai-responses.ts")).openaiResponses,
+  messages: async () => (await import("./protocols/anthropic-messages.ts")).anthropicMessages,
+  chat: async () => (await import("./protocols/openai-chat.ts")).openaiChat,
+  azure: async () => (await import("./protocols/chat-dialects.ts")).azureChat,
+  mistral: async () => (await import("./protocols/chat-dialects.ts")).mistralChat,
+  openrouter: async () => (await import("./protocols/chat-dialects.ts")).openrouterChat,
 };
+
+/** Loads the protocol, and nothing else. */
+export async function openProvider(settings: ProviderSettings): Promise<Backend> {
+  return new ProviderBackend(await protocols[settings.protocol](), settings);
+}
 
 /** How much of an error or of a page in place of an answer is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-export class ProviderBackend extends StreamingBackend<IncomingMessage> {
+class ProviderBackend extends StreamingBackend<IncomingMessage> {
   readonly #protocol: WireProtocol;
-  readonly #url: URL;
+  readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #client = new HTTPClient();
 
-  constructor(name: ProviderName, { apiKey, baseUrl, limits }: ProviderSettings) {
+  constructor(protocol: WireProtocol, { name, apiKey, baseUrl, limits }: ProviderSettings) {
     super(name, { limits, secrets: apiKey === null ? [] : [apiKey] });
-    this.#protocol = protocols[name];
-    this.#url = new URL(`${baseUrl}${this.#protocol.path}`);
+    this.#protocol = protocol;
+    this.#baseUrl = baseUrl;
     // Some hosts turn away requests without a user agent.
     const common = { "content-type": "application/json", "user-agent": `rlm-runtime/${VERSION}` };
     this.#headers = { ...common, ...this.#protocol.headers(apiKey) };
@@ -53,7 +61,7 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
   protected async send(request: BackendRequest, { limits, signal }: Exchange): Promise<IncomingMessage> {
     const fields = mergeExtraBody(this.#protocol.toBody(request), request.extraBody, this.name);
     const body = JSON.stringify(fields);
-    const response = await this.#client.post(this.#url, { headers: this.#headers, body, signal });
+    const response = await this.#client.post(this.#urlFor(request.model), { headers: this.#headers, body, signal });
     limits.received(0);
     const { statusCode = 0, headers } = response;
     if (statusCode < 200 || statusCode > 299) {
@@ -70,6 +78,11 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
 
   protected headersOf({ headers }: IncomingMessage): IncomingMessage["headers"] {
     return headers;
+  }
+
+  #urlFor(model: string): URL {
+    const { path } = this.#protocol;
+    return toURL(this.#baseUrl, typeof path === "string" ? path : path(model, new URL(this.#baseUrl).pathname));
   }
 
   protected async *read(response: IncomingMessage, { limits }: Exchange): AsyncGenerator<StreamPart, boolean> {

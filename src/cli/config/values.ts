@@ -1,5 +1,6 @@
 // The settings with their values and origins, as rows. Secrets are masked here, before anything is printed.
 
+import { KEY_VARIABLES } from "../../backends/provider-table.ts";
 import { keyVariable } from "../../config/choose-backend.ts";
 import type { Config } from "../../config/config.ts";
 import { leavesOf, type Origin } from "../../config/layers.ts";
@@ -24,7 +25,6 @@ export interface KeyRow {
 type Table = Readonly<Record<string, unknown>>;
 
 const HIDDEN = "(not shown)";
-const KEY_VARIABLES = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_COMPATIBLE_API_KEY", "RLM_TOKEN"];
 /** What follows is a secret: `--token=abc`, `api_key=abc`, `Authorization: Bearer abc`. */
 const ASSIGNED_SECRET = /^(?<name>.*(?:token|secret|password|passwd|api[-_]?key|auth)(?:[^=]*=|[^:]*:\s)).+$/is;
 const SECRET_FLAG = /^--?[\w-]*(?:token|secret|password|passwd|api[-_]?key|auth)[\w-]*$/i;
@@ -50,7 +50,7 @@ export function toRows({ table, origins }: Config): readonly SettingRow[] {
 export function toKeyRows(config: Config): readonly KeyRow[] {
   const { backends, dotEnvs, env } = config;
   const named = Object.values(backends).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  const variables = new Set([...KEY_VARIABLES, ...named, keyVariable(config) ?? ""]);
+  const variables = new Set([...KEY_VARIABLES, "RLM_TOKEN", ...named, keyVariable(config) ?? ""]);
   return [...variables]
     .filter((variable) => env[variable])
     .map((variable) => {

@@ -5,6 +5,7 @@
 import { backendName, backendVariables, chooseBackend, keyVariable } from "../../config/choose-backend.ts";
 import type { Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
+import { toURL } from "../../backends/base-url.ts";
 import { baseUrlOf, checkBackend } from "../../backends/open-backend.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
 import { ok, warn, type Finding } from "./finding.ts";
@@ -43,7 +44,7 @@ async function checkConfigured(name: string, config: Config): Promise<Finding> {
     const url = new URL(baseUrlOf(chosen.backend, options));
     const found = `${name} at ${url.host}, ${key(config, options.env)}`;
     if (!isLoopback(url.hostname.replaceAll(/[[\]]/g, ""))) return ok(check, found);
-    if ((await probe(`${url.href}/models`)) !== undefined) return ok(check, `${found}, answers`);
+    if ((await probe(toURL(url.href, "/models").href)) !== undefined) return ok(check, `${found}, answers`);
     const fix = "Start its server, or name another with RLM_BASE_URL or base_url";
     return warn(check, `${name} at ${url.host} does not answer`, fix);
   } catch (error) {

@@ -31,7 +31,10 @@ export function addSettingFlags(command: Command): Command {
     .option("--model <name>", "the model that answers")
     .option("--sub-model <name>", "the model that answers llm_query (default: the same)")
     .option("--reasoning-effort <effort>", "how much the model reasons: low, medium, high")
-    .option("--backend <name>", "openai, anthropic, openai-compatible, scripted, or one of rlm.toml")
+    .option(
+      "--backend <name>",
+      "a provider such as openai or anthropic, openai-compatible, scripted, or one of rlm.toml",
+    )
     .option("--base-url <address>", "the address of the provider")
     .addOption(
       new Option("--mode <mode>", "auto: small contexts go directly to the model").choices(["auto", "rlm", "direct"]),

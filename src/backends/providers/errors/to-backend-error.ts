@@ -64,7 +64,10 @@ function classify(facts: Facts): Kind {
 
 function toKind({ status, message, codes }: Facts): Kind {
   if (isTooLong(status, message, codes)) return { fault: "context-too-long", retryable: false };
-  if (/content_filter|content_policy|invalid_prompt/.test(codes)) return { fault: "refusal", retryable: false };
+  const isFlagged = status === 403 && /moderation|flagged/i.test(message);
+  if (isFlagged || /content_filter|content_policy|invalid_prompt/.test(codes)) {
+    return { fault: "refusal", retryable: false };
+  }
   if (status !== null) return toKindOfStatus(status, codes);
   // Errors of the AI SDK: the response was unreadable, a key is missing, or no request was made at all.
   if (/ai_(jsonparse|invalidresponse|emptyresponse|nocontent)/.test(codes)) return MALFORMED;
@@ -77,7 +80,8 @@ function toKindOfStatus(status: number, codes: string): Kind {
   if (status === 401 || status === 403) return { fault: "authentication", retryable: false };
   if (status === 408) return { fault: "timeout", retryable: true };
   if (status === 409) return { fault: "server", retryable: true };
-  // A quota that is used up does not come back by waiting.
+  // A quota that is used up, or a balance, does not come back by waiting.
+  if (status === 402) return { fault: "rate-limit", retryable: false };
   if (status === 429) return { fault: "rate-limit", retryable: !/insufficient_quota|billing/.test(codes) };
   if (status === 501) return { fault: "server", retryable: false };
   if (status >= 500) return { fault: "server", retryable: true };
@@ -113,7 +117,7 @@ function readFacts(error: unknown): Facts {
   const causes = toCauses(outer);
   const types = [reported["code"], reported["type"], outer["code"], outer["type"]].filter((code) => code !== undefined);
   const codes = [...types, ...causes.flatMap((cause) => [cause["name"], cause["code"]])].map(toText);
-  const messages = [reported["message"], outer["responseBody"], outer["message"], error].map(toText);
+  const messages = [messageOf(reported), outer["responseBody"], outer["message"], error].map(toText);
   const message = isCutOff(outer) ? "the answer broke off" : messages.find((text) => text.trim() !== "");
   return {
     status: toStatus(outer, types),
@@ -147,6 +151,14 @@ function toReportedError(outer: Fields): Fields {
     if (typeof frame["message"] === "string") return frame;
   }
   return {};
+}
+
+/** OpenRouter has what the provider behind it said beside its own message. */
+function messageOf({ message, metadata }: Fields): unknown {
+  const { raw } = toFields(metadata);
+  if (typeof raw !== "string" || raw === "") return message;
+  const inner = toFields(toFields(parseBody(raw))["error"])["message"];
+  return `${toText(message)}: ${typeof inner === "string" ? inner : raw}`;
 }
 
 function toCauses(outer: Fields): Fields[] {

@@ -50,6 +50,8 @@ class ChatReader implements EventReader {
     if (choices !== undefined && !Array.isArray(choices)) throw new UnreadableEvent("the choices are no list");
     const choice = toFields(choices?.[0]);
     const reason = choice["finish_reason"];
+    // OpenRouter, where the provider behind it failed after the answer had begun.
+    if (reason === "error") throw toStreamError(choice["error"] ?? { type: "server_error" });
     if (typeof reason === "string") this.#finishReason = finishReasons.get(reason) ?? "other";
     const delta = toFields(choice["delta"]);
     const refusal = toDelta("text-delta", delta["refusal"]);

@@ -12,8 +12,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 export class UnreadableEvent extends Error {}
 
 export interface WireProtocol {
-  /** Appended to the base URL. */
-  readonly path: string;
+  /** Appended to the base URL, whose path is given. It may have a query. */
+  readonly path: string | ((model: string, basePath: string) => string);
   /** Without a key only for servers that need none. */
   headers(apiKey: string | null): Readonly<Record<string, string>>;
   toBody(request: BackendRequest): Fields;

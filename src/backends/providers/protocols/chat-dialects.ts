@@ -1,0 +1,46 @@
+// Providers whose Chat Completions differ in a few fields.
+
+import type { BackendRequest } from "../../backend.ts";
+import { toCacheEnds } from "./anthropic-messages.ts";
+import { openaiChat } from "./openai-chat.ts";
+import type { Fields, WireProtocol } from "./wire-protocol.ts";
+
+/** The deployment is part of the path, except in the form `/openai/v1`. Its name is that of the model. */
+export const azureChat: WireProtocol = {
+  ...openaiChat,
+  path: (model, basePath) => {
+    const isComplete = basePath.endsWith("/v1") || basePath.includes("/deployments/");
+    return `${isComplete ? "" : `/deployments/${encodeURIComponent(model)}`}/chat/completions`;
+  },
+  headers: (apiKey) => (apiKey === null ? {} : { "api-key": apiKey }),
+};
+
+/** It reports usage unasked, and refuses fields that it does not know. */
+export const mistralChat: WireProtocol = {
+  ...openaiChat,
+  toBody: (request) => {
+    const { stream_options: _unknown, seed, ...body } = openaiChat.toBody(request);
+    return { ...body, ...(seed !== undefined && { random_seed: seed }) };
+  },
+};
+
+/** Models of Anthropic are cached only where a request is marked. */
+export const openrouterChat: WireProtocol = {
+  ...openaiChat,
+  toBody: (request) => {
+    const { reasoning_effort: effort, ...body } = openaiChat.toBody(request);
+    return {
+      ...body,
+      ...(request.model.startsWith("anthropic/") && { messages: toMarkedMessages(request) }),
+      ...(effort !== undefined && { reasoning: { effort } }),
+    };
+  },
+};
+
+function toMarkedMessages(request: BackendRequest): readonly Fields[] {
+  const cacheEnds = toCacheEnds(request);
+  return request.messages.map(({ role, content }, index) => {
+    if (!cacheEnds.includes(index)) return { role, content };
+    return { role, content: [{ type: "text", text: content, cache_control: { type: "ephemeral" } }] };
+  });
+}
