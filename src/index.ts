@@ -182,6 +182,11 @@ export type { FinishReason, ModelUsage, ReportedUsage, TokenPrice } from "./prot
 export { defineTool, type Tool, type ToolContext, type ZodSchema } from "./tools/tool.ts";
 export { executeCode, fileRead } from "./tools/builtins.ts";
 
+// Strategies: how models are asked, and what they are shown.
+export { strategies } from "./rlm/strategy/strategies.ts";
+export type { HelperName, Strategy, StrategyChanges, StrategyName } from "./protocol/strategy/strategy.ts";
+export type { StrategyPrompts } from "./protocol/strategy/strategy-prompts.ts";
+
 // Backends: what answers a model call.
 export type {
   LanguageModel,

@@ -100,14 +100,20 @@ const layers: Readonly<Record<string, Layer>> = {
     imports: ["api", "errors.ts", "protocol", "util/parse-json.ts", "util/omit-undefined.ts"],
     node: false,
   },
-  cli: { imports: ["server", "client", "backends", ...frontEnd], types: ["runtime-options.ts", ...parts] },
+  cli: {
+    imports: ["server", "client", "backends", "rlm/strategy/read-strategy.ts", ...frontEnd],
+    types: ["runtime-options.ts", ...parts],
+  },
   views: { imports: ["runtime.ts", "store", ...ground], types: parts },
   sdk: {
     imports: ["runtime.ts", "views", ...ground],
     types: ["runtime-options.ts", ...parts],
   },
   testing: { imports: ["backends/scripted", ...ground] },
-  "index.ts": { imports: ["sdk", "tools", "session/default-limits.ts", ...ground], types: parts },
+  "index.ts": {
+    imports: ["sdk", "tools", "session/default-limits.ts", "rlm/strategy/strategies.ts", ...ground],
+    types: parts,
+  },
 };
 
 /** What the folders of the two Python packages may import; the files beside them may import everything. */

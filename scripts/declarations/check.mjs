@@ -10,6 +10,7 @@ const PUBLIC = [
   "errors.d.ts",
   "sdk/runtime.d.ts",
   "session/default-limits.d.ts",
+  "rlm/strategy/strategies.d.ts",
   "testing/",
   "client/",
   "tools/tool.d.ts",

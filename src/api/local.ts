@@ -5,6 +5,7 @@ import type { LanguageModel } from "../backends/providers/language-model.ts";
 import type { RuntimeInfo } from "../protocol/api/about.ts";
 import type { FileEntry } from "../protocol/files.ts";
 import type { LoadReport, SaveReport } from "../protocol/session-manifest.ts";
+import type { StrategyChanges } from "../protocol/strategy/strategy.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Execution } from "./execution.ts";
 import type { FileOptions, FileRangeOptions, Files } from "./files.ts";
@@ -280,6 +281,13 @@ export interface LocalRLMOptions extends Omit<RLMOptions, "model" | "subModel"> 
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
   /** For one block of code. Default: 120 s. */
   readonly cellTimeoutMs?: number | undefined;
+  /**
+   * How models are asked, and what they are shown: the name of a shipped strategy, the path of a TOML or JSON file, or what differs from
+   * a shipped one. Default: for each model the shipped one that fits.
+   */
+  readonly strategy?: string | StrategyChanges | undefined;
+  /** Replaces the system prompt of the strategy. */
+  readonly systemPrompt?: string | undefined;
   /** Concurrency and retries of model calls. */
   readonly dispatcher?: DispatchOptions | undefined;
   /** Whether runs are recorded. Default: true. */

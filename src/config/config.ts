@@ -136,9 +136,10 @@ function readFiles(paths: ConfigPaths, named: string | undefined): readonly Foun
 function toLayer({ kind, path, text, data, trust }: FoundFile): Layer {
   const isApproved = trust === "trusted";
   const counted = isApproved ? data : splitGuarded(data).free;
-  const { sessions, wasm } = counted;
+  const { rlm, sessions, wasm } = counted;
   const folder = dirname(path);
   const resolved = {
+    ...(rlm && { rlm: settings.resolveStrategy(rlm, folder) }),
     ...(sessions && { sessions: settings.resolvePaths(sessions, folder) }),
     ...(wasm && { wasm: settings.resolveWheels(wasm, folder) }),
   };
@@ -157,7 +158,7 @@ function toIgnored(files: readonly FoundFile[]): IgnoredSettings | null {
 
 function variableLayers(dotEnvs: readonly DotEnvFile[], env: Environment): readonly Layer[] {
   const fromDotEnvs = dotEnvs.toReversed().map(({ path, isOwn: isApproved, values }): Layer => ({
-    data: { rlm: readVariables(values) },
+    data: { rlm: settings.resolveStrategy(readVariables(values), dirname(path)) },
     originOf: (key) => ({ kind: "dot-env", path, variable: variableOf(key), isApproved }),
   }));
   const fromEnvironment: Layer = {

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { ENVIRONMENT_NAMES } from "../environments/registry.ts";
+import { STRATEGY_NAMES } from "../protocol/strategy/strategy.ts";
 import { parseSize } from "../util/bytes/parse-size.ts";
 import { parseUserRange, USER_RANGE_RULE } from "../util/user-range.ts";
 
@@ -25,6 +26,12 @@ const size = z
     return z.NEVER;
   });
 
+/** A shipped strategy or the path of a file. */
+export function isStrategy(name: string): boolean {
+  return (STRATEGY_NAMES as readonly string[]).includes(name) || /\.(?:toml|json)$/i.test(name);
+}
+export const STRATEGY_RULE = `must be ${STRATEGY_NAMES.join(", ")}, or a .toml or .json file`;
+
 /** Used by everything that starts runs. Each key is also an environment variable: RLM_MODEL, ... */
 export const rlmSchema = z.strictObject({
   model: text.optional(),
@@ -45,6 +52,10 @@ export const rlmSchema = z.strictObject({
   timeout: seconds.optional(),
   cache: z.boolean().optional(),
   on_limit: z.enum(["partial", "throw"]).optional(),
+  /** A shipped one, or a file. */
+  strategy: z.string().refine(isStrategy, STRATEGY_RULE).optional(),
+  /** Replaces that of the strategy. */
+  system_prompt: text.max(50_000).optional(),
 });
 
 /** Used by everything that starts runs. `type` is the kind of backend, if NAME is not one itself. */

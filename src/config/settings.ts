@@ -1,6 +1,6 @@
 // The sections of rlm.toml with the names, units and defaults that the rest of the program uses.
 
-import { resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "../environments/registry.ts";
 import type { DockerOptions } from "../api/local.ts";
 import type { TokenPrice } from "../protocol/usage.ts";
@@ -28,6 +28,9 @@ export interface RLMSettings {
   /** Absent: true, except for scripted backends. */
   readonly cache?: boolean;
   readonly onLimit: "partial" | "throw";
+  /** A shipped one, or the path of a file. Absent: the one that fits the model. */
+  readonly strategy?: string;
+  readonly systemPrompt?: string;
 }
 
 export interface BackendSettings {
@@ -66,7 +69,7 @@ export const DEFAULTS = {
 
 export function toRLMSettings(table: RLMTable): RLMSettings {
   const { sub_model, base_url, max_depth, max_iterations, token_budget, cost_budget, ...others } = table;
-  const { call_budget, tool_budget, timeout, on_limit, reasoning_effort, ...plain } = others;
+  const { call_budget, tool_budget, timeout, on_limit, reasoning_effort, system_prompt, ...plain } = others;
   return {
     ...DEFAULTS,
     ...omitUndefined({
@@ -82,6 +85,7 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
       toolBudget: tool_budget,
       timeoutMs: timeout === 0 ? null : timeout === undefined ? undefined : timeout * 1000,
       onLimit: on_limit,
+      systemPrompt: system_prompt,
     }),
   };
 }
@@ -113,6 +117,12 @@ export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSetti
 
 export function toDocker({ memory, ...plain }: NonNullable<ConfigFile["docker"]>): DockerOptions {
   return omitUndefined({ ...plain, memoryBytes: memory });
+}
+
+/** Resolves the path of a strategy's file relative to the folder. The name of a shipped one stays. */
+export function resolveStrategy(table: RLMTable, folder: string): RLMTable {
+  const { strategy } = table;
+  return strategy === undefined || extname(strategy) === "" ? table : { ...table, strategy: resolve(folder, strategy) };
 }
 
 /** Resolves the path relative to the folder of the file. */

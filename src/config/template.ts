@@ -39,6 +39,10 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # cache = true
 ## At a limit: partial gives the best answer so far, throw fails.
 # on_limit = ${JSON.stringify(onLimit)}
+## How models are asked: frontier, small, local, or a file. Default: the one that fits the model.
+# strategy = "small"
+## Replaces the system prompt of the strategy.
+# system_prompt = "You are a careful librarian."
 
 ## A custom backend. api_key_env names the variable that holds its key.
 # [backends.proxy]

@@ -11,9 +11,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const KEYS = Object.keys(rlmSchema.shape) as RLMKey[];
 const TRUE: readonly string[] = ["1", "true", "yes", "on"];
 const FALSE: readonly string[] = ["0", "false", "no", "off"];
-const TEXTS: readonly string[] = "model sub_model reasoning_effort backend base_url environment mode on_limit".split(
-  " ",
-);
+const TEXTS: readonly string[] =
+  "model sub_model reasoning_effort backend base_url environment mode on_limit strategy system_prompt".split(" ");
 
 /** Other settings that the environment may make. Those of `.env` do not count: a project could choose what runs on this machine. */
 const SESSION_VARIABLES = { python: "RLM_PYTHON", preload: "RLM_PRELOAD", users: "RLM_SANDBOX_USERS" } as const;

@@ -34,6 +34,13 @@ const runStart = z.object({
   subModel: z.string().describe("Answers `llm_query`"),
   limits: ledgerLimits,
   maxDepth: z.number().describe("Nodes with a session below the root"),
+  strategy: z
+    .object({
+      name: z.string().describe("Its name"),
+      digest: z.string().describe("Tells strategies of the same name apart"),
+    })
+    .exactOptional()
+    .describe("How the root is asked, and what it is shown. Absent in some older recordings"),
 });
 
 const nodeStart = z.object({

@@ -61,8 +61,10 @@ export interface RLMOptions {
   readonly prices?: Readonly<Record<string, ModelPrice>>;
   /** For one block of code. Default: 120 s. */
   readonly cellTimeoutMs?: number;
-  /** How models are asked, and what they are shown. Default: for each model the shipped one that fits. */
+  /** How models are asked, and what they are shown: a shipped strategy, a file, or a value. Default: the one that fits the model. */
   readonly strategy?: StrategyChoice;
+  /** Replaces the system prompt of the strategy. */
+  readonly systemPrompt?: string;
   readonly dispatcher?: DispatcherOptions;
   /** For the limits on time. Default: the system's. */
   readonly clock?: Clock;
@@ -130,7 +132,7 @@ export class RLM {
       },
       new Dispatcher(options.dispatcher),
     );
-    this.#strategyOf = strategyOf(options.strategy, (name) => ({ model: name, backend: this.#models.backendOf(name) }));
+    this.#strategyOf = strategyOf(options, (name) => this.#models.placeOf(name));
   }
 
   /** The limits of every run that does not set its own. */

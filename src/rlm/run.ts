@@ -19,6 +19,7 @@ import { Node } from "./node.ts";
 import type { CallCache, Models } from "./ports.ts";
 import { EventEmitter } from "./events/event-emitter.ts";
 import type { NodeOutcome, NodeRequest, RunContext, RunSettings } from "./run-context.ts";
+import { digestOf } from "./strategy/strategy-of.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import { ToolCalls } from "./calls/tool-calls.ts";
 
@@ -146,7 +147,7 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   async #solve(): Promise<RunResult> {
-    const { query, model, subModel, limits, maxDepth, signal } = this.settings;
+    const { query, model, subModel, limits, maxDepth, signal, strategyOf } = this.settings;
     const stopListening = onAbort(signal, () => this.cancel());
     if (signal?.aborted === true) this.cancel();
     const time = limits.wallMs === undefined ? undefined : new TimeLimit(ROOT, limits.wallMs, this.clock);
@@ -154,7 +155,10 @@ export class Run implements AsyncIterable<RunEvent> {
     onAbort(time?.finishing, () => this.#finishing.abort(time?.finishing.reason));
     try {
       await Promise.resolve(); // lets the caller subscribe before the first event
-      this.events.emit({ type: "run-start", query, model, subModel, limits, maxDepth });
+      const strategy = strategyOf(model);
+      const { name } = strategy;
+      const start = { query, model, subModel, limits, maxDepth, strategy: { name, digest: digestOf(strategy) } };
+      this.events.emit({ type: "run-start", ...start });
       const result = this.#toResult(await this.#outcome());
       this.events.emit({ type: "run-end", result });
       if (this.#failure !== undefined) throw this.#failure;

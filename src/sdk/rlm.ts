@@ -28,6 +28,8 @@ const LOCAL_OPTIONS: readonly (keyof LocalRLMOptions)[] = [
   "prices",
   "cellTimeoutMs",
   "dispatcher",
+  "strategy",
+  "systemPrompt",
   "log",
 ];
 

@@ -229,6 +229,14 @@ test("flags win over variables, variables over the file, the file over the defau
   });
 });
 
+test("the file of a strategy is relative to the file that names it", () => {
+  using folder = new Folder({ "project/rlm.toml": "[rlm]\nstrategy = 'prompts/own.toml'", "project/sub/x": "" });
+  expect(load(folder, { cwd: "project/sub" }).rlm.strategy).toBe(folder.at("project/prompts/own.toml"));
+  const env = { RLM_STRATEGY: "small" };
+  expect(load(folder, { env }).rlm.strategy).toBe("small");
+  expect(problemOf("[rlm]\nstrategy = 'smal'")).toContain("'rlm.strategy' must be frontier, small, local, or a .toml");
+});
+
 test("every key of [rlm] is a variable", () => {
   const env = {
     RLM_MODEL: "a",
@@ -246,8 +254,12 @@ test("every key of [rlm] is a variable", () => {
     RLM_TIMEOUT: "0",
     RLM_CACHE: "off",
     RLM_ON_LIMIT: "throw",
+    RLM_STRATEGY: "own.toml",
+    RLM_SYSTEM_PROMPT: "@not-a-file",
   };
   expect(loadText("[rlm]\ntimeout = 5", { env }).rlm).toEqual({
+    strategy: "own.toml",
+    systemPrompt: "@not-a-file",
     model: "a",
     subModel: "b",
     backend: "c",

@@ -8,6 +8,7 @@ import { parse as parseTOML } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configSchema } from "../../src/config/schema.ts";
 import type { LocalRuntime } from "../../src/api/local.ts";
+import { strategyChanges } from "../../src/protocol/strategy/strategy.ts";
 import { openRuntime } from "../../src/sdk/runtime.ts";
 import { PYTHON } from "../open.ts";
 import { nameOf, readBlocks, type Block } from "./blocks.ts";
@@ -74,6 +75,7 @@ const CHECKS: Readonly<Record<string, (block: Block) => void>> = {
   toml: ({ text, notRun }) => {
     const value = parseTOML(text);
     if (notRun === undefined) configSchema.parse(value);
+    if (notRun === "a strategy") strategyChanges.parse(value);
   },
   ts: (block) => expect(types.get(nameOf(block))).toBeUndefined(),
   js: () => {},

@@ -33,6 +33,8 @@ export const SETTING_DEFAULTS: Readonly<Record<string, Readonly<Record<string, D
     timeout: DEFAULTS.timeoutMs / 1000,
     cache: true,
     on_limit: DEFAULTS.onLimit,
+    strategy: { words: "by the model" },
+    system_prompt: { words: "the strategy's" },
   },
   sessions: {
     python: { words: "python3" },

@@ -95,12 +95,17 @@ export class RunLines {
       case "run-end":
         return this.#runEnd(event);
       case "run-start":
+        return this.#isFull ? this.#strategy(event) : "";
       case "step-start":
       case "model-call-delta":
       case "output-delta":
       case "event-gap":
         return "";
     }
+  }
+
+  #strategy({ strategy }: Of<"run-start">): string {
+    return strategy === undefined ? "" : this.#line("n0", `strategy  ${strategy.name} ${strategy.digest}`, "quiet", 0);
   }
 
   #nodeStart({ nodeId, depth, query, model, context, isDegraded }: Of<"node-start">): string {

@@ -1,7 +1,9 @@
 // Parsers of option values. A wrong value is refused before anything starts.
 
 import { InvalidArgumentError } from "commander";
+import { isStrategy, STRATEGY_RULE } from "../../config/schema.ts";
 import { parseSize as toBytes } from "../../util/bytes/parse-size.ts";
+import { readSmallFile } from "../../util/toml/read-small-file.ts";
 
 /** The longest timer is 24 days. */
 const MAX_SECONDS = 2_000_000;
@@ -41,6 +43,22 @@ export function parseUSD(text: string): number {
   const amount = /^\$?(\d+(?:\.\d+)?|\.\d+)$/.exec(text)?.[1];
   if (amount !== undefined && Number(amount) > 0) return Number(amount);
   throw new InvalidArgumentError("It must be an amount of USD, such as 0.50");
+}
+
+/** A shipped strategy or a file. */
+export function parseStrategy(text: string): string {
+  if (isStrategy(text)) return text;
+  throw new InvalidArgumentError(`It ${STRATEGY_RULE}`);
+}
+
+/** A text, or the content of a file, written as `@FILE`. */
+export function parseTextOrFile(text: string): string {
+  if (!text.startsWith("@")) return text;
+  try {
+    return readSmallFile(text.slice(1)).toString("utf8");
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 /** An amount of memory: `512m`, `2g`, `2GiB`, or bytes. */

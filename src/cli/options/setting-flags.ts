@@ -3,7 +3,7 @@
 import { Option, type Command } from "commander";
 import type { Flags } from "../../config/config.ts";
 import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../environments/registry.ts";
-import { parseCountFrom, parseSeconds, parseUSD } from "./option-values.ts";
+import { parseCountFrom, parseSeconds, parseStrategy, parseTextOrFile, parseUSD } from "./option-values.ts";
 
 /** The parsed options of the command line. */
 export interface SettingArguments {
@@ -23,6 +23,8 @@ export interface SettingArguments {
   readonly timeout?: number;
   /** False: --no-cache. */
   readonly cache: boolean;
+  readonly strategy?: string;
+  readonly systemPrompt?: string;
   readonly env?: EnvironmentName;
 }
 
@@ -46,6 +48,12 @@ export function addSettingFlags(command: Command): Command {
     .option("--call-budget <n>", "limit of model calls (default: 1000)", parseCountFrom(1))
     .option("--tool-budget <n>", "limit of tool calls", parseCountFrom(1))
     .option("--timeout <seconds>", "for the whole run; 0 is no limit (default: 1800)", parseSeconds)
+    .option(
+      "--strategy <name>",
+      "how models are asked: frontier, small, local, or a file (default: by the model)",
+      parseStrategy,
+    )
+    .option("--system-prompt <text>", "replaces the strategy's; @FILE reads it from a file", parseTextOrFile)
     .option("--no-cache", "do not answer from the cache")
     .addOption(new Option("--env <name>", "where code runs (default: local)").choices(ENVIRONMENT_NAMES));
 }
@@ -53,6 +61,7 @@ export function addSettingFlags(command: Command): Command {
 /** In the form of the configuration file. */
 export function toFlags(options: SettingArguments): Flags {
   const { model, subModel, reasoningEffort, backend, baseUrl, mode, env, timeout, cache } = options;
+  const { strategy, systemPrompt } = options;
   const { maxDepth, maxIterations, tokenBudget, costBudget, callBudget, toolBudget } = options;
   return {
     model,
@@ -69,6 +78,8 @@ export function toFlags(options: SettingArguments): Flags {
     call_budget: callBudget,
     tool_budget: toolBudget,
     timeout,
+    strategy,
+    system_prompt: systemPrompt,
     ...(!cache && { cache }),
   };
 }

@@ -10,7 +10,7 @@ export const NO_LIMIT_MS = 2_000_000_000;
 /** Without the backend and the model. */
 export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model"> {
   const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs, subModel } = rlm;
-  const { maxDepth, maxIterations, mode, onLimit, cache, reasoningEffort } = rlm;
+  const { maxDepth, maxIterations, mode, onLimit, cache, reasoningEffort, strategy, systemPrompt } = rlm;
   const limits = {
     maxDepth,
     maxIterations,
@@ -18,5 +18,11 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
     wallMs: timeoutMs ?? NO_LIMIT_MS,
     ...omitUndefined({ tokens: tokenBudget, costUsd: costBudgetUsd, toolCalls: toolBudget }),
   };
-  return { limits, mode, onLimit, prices, ...omitUndefined({ subModel, reasoningEffort, cache }) };
+  return {
+    limits,
+    mode,
+    onLimit,
+    prices,
+    ...omitUndefined({ subModel, reasoningEffort, cache, strategy, systemPrompt }),
+  };
 }

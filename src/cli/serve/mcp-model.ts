@@ -8,6 +8,7 @@ import type { Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
 import { checkBackend } from "../../backends/open-backend.ts";
 import type { RLMOptions } from "../../rlm/rlm.ts";
+import { readStrategy } from "../../rlm/strategy/read-strategy.ts";
 import { printError } from "../io/print-error.ts";
 import { toRLMOptions } from "../run/rlm-options.ts";
 
@@ -42,6 +43,7 @@ function choose(config: Config, model: string, without: string): RLMOptions | No
   }
   Object.assign(process.env, backendVariables(config));
   checkBackend(backend.backend, backend);
+  if (config.rlm.strategy !== undefined) readStrategy(config.rlm.strategy); // to refuse it now
   return { ...toRLMOptions(config), ...backend, model, onLimit: "partial" };
 }
 

@@ -108,6 +108,7 @@ export const runEvent = variants<RunEvent>("type", {
     subModel: string,
     limits: record(number),
     maxDepth: number,
+    strategy: optional(object({ name: string, digest: string })),
   }),
   "node-start": object({
     ...node,

@@ -17,21 +17,19 @@ function template(...names: readonly string[]): z.ZodString {
 
 export const functionLines = z
   .strictObject({
-    llm_query: text,
-    llm_query_batched: text,
-    rlm_query: text,
-    rlm_query_batched: text,
-    map_query: text,
-    reduce_query: text,
-    chunk: text,
-    grep: text,
-    peek: text,
-    budget: text,
-    SHOW_VARS: text,
-    /** Instead of those of `rlm_query`, where a node is too deep for children. */
-    rlm_query_at_limit: text,
-    /** What has no name of its own. */
-    others: text,
+    llm_query: text.describe("Asks a model"),
+    llm_query_batched: text.describe("Asks many at once"),
+    rlm_query: text.describe("Creates a child"),
+    rlm_query_batched: text.describe("Creates many at once"),
+    map_query: text.describe("Asks about each item"),
+    reduce_query: text.describe("Combines texts"),
+    chunk: text.describe("Cuts a text"),
+    grep: text.describe("Searches lines"),
+    peek: text.describe("Shows both ends of a value"),
+    budget: text.describe("Says what may still be spent"),
+    SHOW_VARS: text.describe("Lists the variables"),
+    rlm_query_at_limit: text.describe("Instead of `rlm_query`, where a node is too deep for children"),
+    others: text.describe("What has no name of its own"),
   })
   .describe("A line for each function");
 

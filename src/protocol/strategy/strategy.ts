@@ -4,7 +4,7 @@
 
 import { z } from "zod";
 import type { Shape } from "../shape.ts";
-import { functionLines, strategyPrompts } from "./strategy-prompts.ts";
+import { functionLines, strategyPrompts, type StrategyPrompts } from "./strategy-prompts.ts";
 
 const characters = z.int().min(200).max(1_000_000);
 const tokens = z.int().min(64).max(1_000_000);
@@ -54,6 +54,11 @@ export const helperName = z
   .describe("A function that a strategy may leave out. `llm_query` and those that answer are always there");
 export type HelperName = Shape<typeof helperName>;
 
+/** Of the shipped strategies. */
+export const STRATEGY_NAMES = ["frontier", "small", "local"] as const;
+/** A shipped strategy. */
+export type StrategyName = (typeof STRATEGY_NAMES)[number];
+
 export const strategy = z
   .strictObject({
     name: z.string().min(1).max(100).describe("Recorded with each run"),
@@ -66,21 +71,33 @@ export const strategy = z
   .describe("How a family of models is asked, and what it is shown");
 export type Strategy = Shape<typeof strategy>;
 
-/** What differs from another strategy. */
-export const strategyChanges = z
-  .strictObject({
-    extends: z
-      .string()
-      .min(1)
-      .max(100)
-      .exactOptional()
-      .describe("A shipped strategy. Default: the one that fits the model"),
-    name: strategy.shape.name.exactOptional(),
-    prompts: strategyPrompts.partial().extend({ functions: functionLines.partial().exactOptional() }).exactOptional(),
-    observations: observations.partial().exactOptional(),
-    calls: calls.partial().exactOptional(),
-    guards: guards.partial().exactOptional(),
-    helpers: strategy.shape.helpers.exactOptional(),
-  })
-  .describe("What differs from another strategy");
-export type StrategyChanges = Shape<typeof strategyChanges>;
+type Changes<Part> = { readonly [Key in keyof Part]?: Part[Key] | undefined };
+
+/** What differs from a shipped strategy. */
+export interface StrategyChanges extends Changes<Omit<Strategy, "prompts" | "observations" | "calls" | "guards">> {
+  /** A shipped strategy. Default: the one that fits the model. */
+  readonly extends?: StrategyName | undefined;
+  /** What models are told. */
+  readonly prompts?:
+    | (Changes<Omit<StrategyPrompts, "functions">> & {
+        /** A line for each function. */
+        readonly functions?: Changes<StrategyPrompts["functions"]> | undefined;
+      })
+    | undefined;
+  /** How much a model is shown at once. */
+  readonly observations?: Changes<Strategy["observations"]> | undefined;
+  /** Limits of single calls. */
+  readonly calls?: Changes<Strategy["calls"]> | undefined;
+  /** What ends a node that gets nowhere, or makes it think again. */
+  readonly guards?: Changes<Strategy["guards"]> | undefined;
+}
+
+export const strategyChanges = z.strictObject({
+  extends: z.enum(STRATEGY_NAMES).optional(),
+  name: strategy.shape.name.optional(),
+  prompts: strategyPrompts.partial().extend({ functions: functionLines.partial().optional() }).optional(),
+  observations: observations.partial().optional(),
+  calls: calls.partial().optional(),
+  guards: guards.partial().optional(),
+  helpers: strategy.shape.helpers.optional(),
+}) satisfies z.ZodType<StrategyChanges>;

@@ -14,6 +14,7 @@ import { LanguageModelBackend } from "../../backends/providers/language-model-ba
 import { NO_USAGE } from "../../protocol/usage.ts";
 import { BackendConnectionError } from "../../errors.ts";
 import type { Models } from "../ports.ts";
+import type { ModelPlace } from "../strategy/choose-strategy.ts";
 
 export interface BackendModelsOptions extends BackendOptions {
   /** A name, or an implementation by the caller. Undefined: only the model objects can be called. */
@@ -72,6 +73,13 @@ export class BackendModels implements Models {
 
   backendOf(model: string): string {
     return this.#objects.get(model)?.backend.name ?? toName(this.#configured);
+  }
+
+  /** What its strategy depends on. */
+  placeOf(model: string): ModelPlace {
+    const { backend, name, baseUrl } = this.#lookUp(model);
+    const object = this.#objects.get(model)?.object;
+    return { model: name, backend, baseUrl: object === undefined ? baseUrl : addressOf(object) };
   }
 
   call(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {

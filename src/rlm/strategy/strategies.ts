@@ -1,8 +1,13 @@
 // The strategies that are shipped.
 
-import type { Strategy } from "../../protocol/strategy/strategy.ts";
+import { STRATEGY_NAMES, type Strategy, type StrategyName } from "../../protocol/strategy/strategy.ts";
 import { frontier } from "./profiles/frontier.ts";
 import { local } from "./profiles/local.ts";
 import { small } from "./profiles/small.ts";
 
-export const strategies = { frontier, small, local } as const satisfies Readonly<Record<string, Strategy>>;
+/** What a file or an object extends. */
+export const strategies: Readonly<Record<StrategyName, Strategy>> = { frontier, small, local };
+
+export function isStrategyName(name: string): name is StrategyName {
+  return (STRATEGY_NAMES as readonly string[]).includes(name);
+}

@@ -1,39 +1,42 @@
 // The strategy of each model in a run.
 
+import { createHash } from "node:crypto";
 import type { Strategy, StrategyChanges } from "../../protocol/strategy/strategy.ts";
-import { didYouMean } from "../../util/text/did-you-mean.ts";
 import { chooseStrategy, type ModelPlace } from "./choose-strategy.ts";
 import { mergeStrategy } from "./merge-strategy.ts";
+import { checkStrategy, readStrategy } from "./read-strategy.ts";
 import { strategies } from "./strategies.ts";
 
-/** The name of a shipped strategy, or what differs from one. */
+/** The name of a shipped strategy, the path of a file, or what differs from a shipped one. */
 export type StrategyChoice = string | StrategyChanges;
 
-/** `choice` is for all models; undefined: each has the one that fits. Throws a TypeError for a name that is not known. */
+export interface StrategyOptions {
+  /** For all models. Default: for each the shipped one that fits. */
+  readonly strategy?: StrategyChoice | undefined;
+  /** Replaces `prompts.system`. */
+  readonly systemPrompt?: string | undefined;
+}
+
+/** Throws a TypeError for what is no strategy, and a ConfigurationError for what is wrong with a file. */
 export function strategyOf(
-  choice: StrategyChoice | undefined,
+  { strategy = {}, systemPrompt }: StrategyOptions,
   placeOf: (model: string) => ModelPlace,
 ): (model: string) => Strategy {
-  const name = typeof choice === "string" ? choice : choice?.extends;
-  const named = name === undefined ? undefined : strategyNamed(name);
+  const changes = typeof strategy === "string" ? readStrategy(strategy) : checkStrategy(strategy);
+  const own = systemPrompt === undefined ? {} : checkStrategy({ prompts: { system: systemPrompt } });
   const known = new Map<string, Strategy>();
   const create = (model: string): Strategy => {
-    const base = named ?? chooseStrategy(placeOf(model));
-    return typeof choice === "object" ? mergeStrategy(base, choice) : base;
+    const base = changes.extends === undefined ? chooseStrategy(placeOf(model)) : strategies[changes.extends];
+    return mergeStrategy(mergeStrategy(base, changes), own);
   };
   return (model) => {
-    const strategy = known.get(model) ?? create(model);
-    known.set(model, strategy);
-    return strategy;
+    const made = known.get(model) ?? create(model);
+    known.set(model, made);
+    return made;
   };
 }
 
-function strategyNamed(name: string): Strategy {
-  const shipped: Readonly<Record<string, Strategy>> = strategies;
-  const found = Object.hasOwn(shipped, name) ? shipped[name] : undefined;
-  if (found !== undefined) return found;
-  const names = Object.keys(shipped);
-  const near = didYouMean(name, names);
-  const hint = near === undefined ? `there are ${names.join(", ")}` : `did you mean '${near}'?`;
-  throw new TypeError(`Cannot use the strategy '${name}': it is not one of the shipped ones; ${hint}`);
+/** Tells strategies of the same name apart. */
+export function digestOf(strategy: Strategy): string {
+  return createHash("sha256").update(JSON.stringify(strategy)).digest("hex").slice(0, 16);
 }

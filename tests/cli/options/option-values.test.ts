@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import {
   collect,
   parseCountFrom,
+  parseStrategy,
+  parseTextOrFile,
   parseUSD,
   parseAssignment,
   parsePort,
@@ -69,6 +71,18 @@ test("parseCountFrom() accepts whole numbers from its minimum", () => {
   for (const text of ["", "0", "-1", "1.5", "1e3", "x", "9".repeat(20)]) {
     expect(() => parseCountFrom(1)(text)).toThrow("It must be a whole number of at least 1");
   }
+});
+
+test("parseStrategy() accepts shipped strategies and files", () => {
+  expect(["small", "own.toml", "a/b.JSON"].map(parseStrategy)).toEqual(["small", "own.toml", "a/b.JSON"]);
+  for (const text of ["", "smal", "toml"])
+    expect(() => parseStrategy(text)).toThrow("It must be frontier, small, local");
+});
+
+test("parseTextOrFile() reads a file after @", () => {
+  expect(parseTextOrFile("You are @home")).toBe("You are @home");
+  expect(parseTextOrFile(`@${import.meta.filename}`)).toContain("reads a file after @");
+  expect(() => parseTextOrFile("@/nowhere/at/all")).toThrow("there is no such file");
 });
 
 test("parseUSD() accepts positive amounts", () => {

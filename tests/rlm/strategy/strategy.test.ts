@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../internals.ts";
+import type { RLMOptions, Runtime } from "../../internals.ts";
 import { openTestRuntime } from "../../open.ts";
-import { code, scripted, watch } from "../scripting.ts";
+import { code, scripted, watch, type Script } from "../scripting.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -32,6 +32,29 @@ describe("a strategy", () => {
       false,
       true,
     ]);
+  });
+
+  test("is named in the first event, with a digest that tells strategies of the same name apart", async () => {
+    const start = async (options: Partial<RLMOptions>) => {
+      const { events } = await watch(scripted(runtime, [code("FINAL(1)")], options), { context: "c" });
+      return events[0]?.type === "run-start" ? events[0].strategy : undefined;
+    };
+    const named = await start({ strategy: "small" });
+    expect(named).toMatchObject({ name: "small", digest: expect.stringMatching(/^[\da-f]{16}$/) });
+    const own = await start({ strategy: "small", systemPrompt: "You are a librarian." });
+    expect(own?.name).toBe("small");
+    expect(own?.digest).not.toBe(named?.digest);
+  });
+
+  test("has the system prompt that was given, and what models need beside it", async () => {
+    const prompts: string[] = [];
+    const script: Script = ({ messages }) => {
+      prompts.push(messages[0]?.content ?? "");
+      return code("FINAL(1)");
+    };
+    const rlm = scripted(runtime, script, { systemPrompt: "You are a librarian." });
+    await rlm.run({ query: "?", context: "c" }).result;
+    expect(prompts[0]).toMatch(/^You are a librarian\.\n\nEach reply holds one block of code[^]*call FINAL\(answer\)/);
   });
 
   test("decides how often an answer may be corrected", async () => {

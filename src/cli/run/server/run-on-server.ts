@@ -90,6 +90,8 @@ const DECIDED: Readonly<Record<string, string>> = {
   backend: "the configuration of the server decides which provider is asked",
   baseUrl: "the configuration of the server decides which provider is asked",
   reasoningEffort: "the configuration of the server decides how models are asked",
+  strategy: "the configuration of the server decides how models are asked",
+  systemPrompt: "the configuration of the server decides how models are asked",
   cache: "the configuration of the server decides whether its cache is used",
   env: "the configuration of the server decides where code runs",
   python: "the server has its own Python",
