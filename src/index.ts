@@ -201,6 +201,7 @@ export type {
   ChatMessage,
   HiddenReasoningPart,
   InputUsagePart,
+  ModelFacts,
   ModelPrice,
   ResponseStartPart,
   StreamPart,

@@ -94,12 +94,24 @@ export interface ResponseStartPart {
 /** Everything that a backend may yield. */
 export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart | ResponseStartPart;
 
+/** What is known of a model. An absent fact is not known. */
+export interface ModelFacts {
+  /** The most tokens of input and output together. */
+  readonly contextWindow?: number;
+  /** The most tokens of one answer, reasoning included. */
+  readonly maxOutputTokens?: number;
+  /** Whether it writes reasoning before its answer, which counts as output. */
+  readonly reasons?: boolean;
+}
+
 /** Something that answers requests to models. */
 export interface Backend {
   /** Its name in configuration, errors and recordings. */
   readonly name: string;
   /** True: it leaves no listeners on a signal, so one may serve any number of calls. Absent: each call gets a signal of its own. */
   readonly sharesSignals?: boolean;
+  /** What it has found out about a model, such as limits that a provider named when it refused a request. Absent: nothing. */
+  factsOf?(model: string): ModelFacts;
   /** Answers one request. Leaving the iteration closes it. */
   stream(request: BackendRequest, options: { readonly signal: Signal }): AsyncIterable<StreamPart>;
 }

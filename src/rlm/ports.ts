@@ -1,8 +1,8 @@
 // What the orchestrator needs from outside: models and a cache of their answers. It does not know the implementations.
 
 import type { CachedAnswer } from "../protocol/usage.ts";
-import type { BackendRequest, ModelPrice } from "../backends/backend.ts";
-import type { ModelFacts } from "../backends/models/model-facts.ts";
+import type { BackendRequest, ModelFacts, ModelPrice } from "../backends/backend.ts";
+
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
 export interface Models {

@@ -3,17 +3,9 @@
 // Facts come from the configuration, from what a provider refused, and from a table, in this order. A fact that nobody knows is absent:
 // the rest of the code must do without it, and a provider may still refuse what the facts allow.
 
+import type { ModelFacts } from "../backend.ts";
 import { findInTable, type TableLookup } from "./price-table.ts";
 import { factsOfFamily } from "./model-families.ts";
-
-export interface ModelFacts {
-  /** The most tokens of input and output together. */
-  readonly contextWindow?: number;
-  /** The most tokens of one answer, reasoning included. */
-  readonly maxOutputTokens?: number;
-  /** Whether it writes reasoning before its answer, which counts as output. Absent: not known. */
-  readonly reasons?: boolean;
-}
 
 /** From the tables. Loads the large one on first use. */
 export async function factsFromTables(

@@ -3,7 +3,7 @@
 // The list is short on purpose. A limit on output is named where a request would otherwise be refused: where the model writes less than
 // a call usually asks for, or where the protocol demands a number. Everything else is learned from the provider.
 
-import type { ModelFacts } from "./model-facts.ts";
+import type { ModelFacts } from "../backend.ts";
 
 type Family = readonly [pattern: RegExp, facts: ModelFacts];
 

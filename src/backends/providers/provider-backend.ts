@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { BackendConnectionError } from "../../errors.ts";
 import { VERSION } from "../../util/version.ts";
-import type { Backend, BackendRequest, StreamPart } from "../backend.ts";
+import type { Backend, StreamPart } from "../backend.ts";
 import { toURL } from "../base-url.ts";
 import type { ProtocolName } from "../provider-table.ts";
 import { mergeExtraBody } from "./extra-body.ts";
@@ -14,7 +14,7 @@ import { drain, HTTPClient } from "./http-client.ts";
 import { redact } from "./errors/redact.ts";
 import type { TimeLimits } from "./response-limits.ts";
 import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
-import type { WireProtocol } from "./protocols/wire-protocol.ts";
+import type { WireProtocol, WireRequest } from "./protocols/wire-protocol.ts";
 
 export interface ProviderSettings {
   /** What errors and events call it. */
@@ -49,7 +49,8 @@ class ProviderBackend extends StreamingBackend<IncomingMessage> {
   readonly #client = new HTTPClient();
 
   constructor(protocol: WireProtocol, { name, apiKey, baseUrl, limits }: ProviderSettings) {
-    super(name, { limits, secrets: apiKey === null ? [] : [apiKey] });
+    const { defaultMaxTokens } = protocol;
+    super(name, { limits, secrets: apiKey === null ? [] : [apiKey], defaultMaxTokens });
     this.#protocol = protocol;
     this.#baseUrl = baseUrl;
     // Some hosts turn away requests without a user agent.
@@ -58,7 +59,7 @@ class ProviderBackend extends StreamingBackend<IncomingMessage> {
   }
 
   /** Resolves with a stream of events. */
-  protected async send(request: BackendRequest, { limits, signal }: Exchange): Promise<IncomingMessage> {
+  protected async send(request: WireRequest, { limits, signal }: Exchange): Promise<IncomingMessage> {
     const fields = mergeExtraBody(this.#protocol.toBody(request), request.extraBody, this.name);
     const body = JSON.stringify(fields);
     const response = await this.#client.post(this.#urlFor(request.model), { headers: this.#headers, body, signal });

@@ -1,12 +1,14 @@
-// What backends that talk to a provider have in common: limits on time and size, one retry without a refused setting, and errors
-// that are BackendConnectionErrors.
+// What backends that talk to a provider have in common: limits on time and size, requests that are changed and sent again where they
+// are refused, and errors that are BackendConnectionErrors.
 
 import { BackendConnectionError } from "../../errors.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import type { Backend, BackendRequest, StreamPart } from "../backend.ts";
+import type { Backend, BackendRequest, ModelFacts, StreamPart } from "../backend.ts";
 import { toBackendError } from "./errors/to-backend-error.ts";
+import type { WireRequest } from "./protocols/wire-protocol.ts";
 import { parseRateLimits } from "./rate-limit-headers.ts";
-import { RefusedSettings } from "./refused-settings.ts";
+import { Adaptations } from "./refusals/adaptations.ts";
+import { readRefusal } from "./refusals/refusal.ts";
 import { ResponseLimits, type TimeLimits } from "./response-limits.ts";
 
 const OVER = new Error("The call is over");
@@ -15,6 +17,8 @@ export interface StreamingOptions {
   readonly limits: TimeLimits;
   /** Never in an error. */
   readonly secrets: readonly string[];
+  /** For requests without a limit on the answer, where the API demands one. */
+  readonly defaultMaxTokens?: number | undefined;
 }
 
 /** What a request is made with. */
@@ -28,16 +32,21 @@ export abstract class StreamingBackend<Response> implements Backend {
   readonly name: string;
   protected readonly secrets: readonly string[];
   readonly #limits: TimeLimits;
-  readonly #refused = new RefusedSettings();
+  readonly #adaptations: Adaptations;
 
-  constructor(name: string, { limits, secrets }: StreamingOptions) {
+  constructor(name: string, { limits, secrets, defaultMaxTokens }: StreamingOptions) {
     this.name = name;
     this.secrets = secrets;
     this.#limits = limits;
+    this.#adaptations = new Adaptations(defaultMaxTokens);
+  }
+
+  factsOf(model: string): ModelFacts {
+    return this.#adaptations.factsOf(model);
   }
 
   /** Sends the request. Rejects where it is turned away. */
-  protected abstract send(request: BackendRequest, exchange: Exchange): Promise<Response>;
+  protected abstract send(request: WireRequest, exchange: Exchange): Promise<Response>;
 
   /** Of an accepted response, with lower-case names. Undefined: not known. */
   protected abstract headersOf(response: Response): Readonly<Record<string, string | string[] | undefined>> | undefined;
@@ -78,14 +87,17 @@ export abstract class StreamingBackend<Response> implements Backend {
   }
 
   async #sendAdapted(request: BackendRequest, exchange: Exchange): Promise<Response> {
-    const sent = this.#refused.adapt(request);
-    try {
-      return await this.send(sent, exchange);
-    } catch (error) {
-      exchange.signal.throwIfAborted();
-      const fault = toBackendError(error, this.name, this.secrets);
-      if (!this.#refused.learn(sent, fault)) throw fault;
-      return this.send(this.#refused.adapt(request), exchange);
+    const adapted = this.#adaptations.start(request);
+    for (;;) {
+      try {
+        const response = await this.send(adapted.current, exchange);
+        adapted.accepted();
+        return response;
+      } catch (error) {
+        exchange.signal.throwIfAborted();
+        const fault = toBackendError(error, this.name, this.secrets);
+        if (!adapted.refused(fault, readRefusal(error))) throw fault;
+      }
     }
   }
 }

@@ -1,11 +1,11 @@
 // The models of a run by name: model objects, and everything else from one backend, which is opened with the first call.
 
 import { randomUUID } from "node:crypto";
-import type { Backend, BackendRequest, ModelPrice } from "../../backends/backend.ts";
+import type { Backend, BackendRequest, ModelFacts, ModelPrice } from "../../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../../backends/dispatch/call.ts";
 import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
 import { baseUrlOf, openBackend, secretsOf, type BackendOptions } from "../../backends/open-backend.ts";
-import { factsFromTables, mergeFacts, type ModelFacts } from "../../backends/models/model-facts.ts";
+import { factsFromTables, mergeFacts } from "../../backends/models/model-facts.ts";
 import type { TableLookup } from "../../backends/models/price-table.ts";
 import { priceOf } from "../../backends/prices.ts";
 import { environmentSecrets } from "../../backends/environment-secrets.ts";
@@ -126,7 +126,8 @@ export class BackendModels implements Models {
       tables = factsFromTables(backend, name, lookup);
       this.#tableFacts.set(model, tables);
     }
-    return mergeFacts({ tables: await tables });
+    const backend = this.#objects.get(model)?.backend ?? this.#opened;
+    return mergeFacts({ learned: backend?.factsOf?.(model), tables: await tables });
   }
 
   #lookUpPrice(model: string): Promise<ModelPrice | undefined> {

@@ -39,12 +39,17 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     ],
     [
       "Anthropic's answer that does not fit",
-      { status: 400, body: error("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000") },
+      { status: 400, body: error("input length and `max_tokens` exceed context limit: 199999 + 20000 > 200000") },
       { fault: "context-too-long", status: 400, retryable: false },
     ],
     [
       "vLLM's context too long",
-      { status: 400, body: error("This model's maximum context length is 4096 tokens. However, you requested 5000") },
+      {
+        status: 400,
+        body: error(
+          "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens",
+        ),
+      },
       { fault: "context-too-long", status: 400, retryable: false },
     ],
     [

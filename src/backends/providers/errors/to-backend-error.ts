@@ -6,6 +6,7 @@
 
 import { BackendConnectionError, type BackendFault } from "../../../errors.ts";
 import { parseJSON } from "../../../util/parse-json.ts";
+import { isTooLong } from "../refusals/token-limits.ts";
 import { redact } from "./redact.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { toFields, UnreadableEvent, type Fields } from "../protocols/wire-protocol.ts";
@@ -63,7 +64,7 @@ function classify(facts: Facts): Kind {
 }
 
 function toKind({ status, message, codes }: Facts): Kind {
-  if (isTooLong(status, message, codes)) return { fault: "context-too-long", retryable: false };
+  if (isRequestTooLong(status, message, codes)) return { fault: "context-too-long", retryable: false };
   const isFlagged = status === 403 && /moderation|flagged/i.test(message);
   if (isFlagged || /content_filter|content_policy|invalid_prompt/.test(codes)) {
     return { fault: "refusal", retryable: false };
@@ -88,12 +89,11 @@ function toKindOfStatus(status: number, codes: string): Kind {
   return { fault: "bad-request", retryable: false };
 }
 
-function isTooLong(status: number | null, message: string, codes: string): boolean {
-  if (/context_length|request_too_large/.test(codes) || status === 413) return true;
-  if (status !== null && status !== 400 && status !== 422) return false;
-  return /(context (length|window|size|limit)|(prompt|input|request) is too (long|large)|too many (input )?tokens)/i.test(
-    message,
-  );
+function isRequestTooLong(status: number | null, message: string, codes: string): boolean {
+  if (/context_length|context_size|request_too_large/.test(codes) || status === 413) return true;
+  // A single request with more tokens than are allowed in a minute: waiting does not help.
+  if (status === 429) return /request too large for /i.test(message);
+  return (status === null || status === 400 || status === 422) && isTooLong(message);
 }
 
 const statusOfType: Readonly<Record<string, number>> = {

@@ -13,12 +13,13 @@ import {
   type WireProtocol,
 } from "./wire-protocol.ts";
 
-/** The API has no default. Every model accepts this much. */
-const DEFAULT_MAX_TOKENS = 4096;
+/** Enough for long reasoning with an answer. Older models accept less, which is known or learned. */
+const DEFAULT_MAX_TOKENS = 32_000;
 
 export const anthropicMessages: WireProtocol = {
   path: "/messages",
   headers: (apiKey) => ({ "anthropic-version": "2023-06-01", ...(apiKey !== null && { "x-api-key": apiKey }) }),
+  defaultMaxTokens: DEFAULT_MAX_TOKENS,
   toBody,
   createReader: () => new MessagesReader(),
 };

@@ -1,7 +1,7 @@
 // Chat Completions, as Ollama, vLLM, llama.cpp, LiteLLM, OpenRouter and many others serve it.
 
 import type { FinishReason, ReportedUsage } from "../../../protocol/usage.ts";
-import type { BackendRequest, StreamPart } from "../../backend.ts";
+import type { StreamPart } from "../../backend.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type Fields,
   type EventReader,
   type WireProtocol,
+  type WireRequest,
 } from "./wire-protocol.ts";
 
 export const openaiChat: WireProtocol = {
@@ -22,11 +23,13 @@ export const openaiChat: WireProtocol = {
   createReader: () => new ChatReader(),
 };
 
-function toBody({ model, messages, maxTokens, temperature, seed, reasoningEffort, schema }: BackendRequest): Fields {
+function toBody(request: WireRequest): Fields {
+  const { model, messages, maxTokens, temperature, seed, reasoningEffort, schema } = request;
+  const { tokenField = "max_tokens", reportsUsage = true } = request;
   return {
     model,
     messages: messages.map(({ role, content }) => ({ role, content })),
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(maxTokens !== undefined && { [tokenField]: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(seed !== undefined && { seed }),
     ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort }),
@@ -34,7 +37,7 @@ function toBody({ model, messages, maxTokens, temperature, seed, reasoningEffort
       response_format: { type: "json_schema", json_schema: { name: "response", schema, strict: isStrict(schema) } },
     }),
     stream: true,
-    stream_options: { include_usage: true },
+    ...(reportsUsage && { stream_options: { include_usage: true } }),
   };
 }
 

@@ -11,12 +11,22 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** An event is not a JSON object, is too large, or is not what its type says. The rest of the answer cannot be trusted. */
 export class UnreadableEvent extends Error {}
 
+/** A request as this model is known to take it. */
+export interface WireRequest extends BackendRequest {
+  /** The field for the limit on the answer. Absent: the protocol's own. */
+  readonly tokenField?: "max_completion_tokens";
+  /** False: the usage is not asked for. Absent: it is, where the protocol has to ask. */
+  readonly reportsUsage?: false;
+}
+
 export interface WireProtocol {
   /** Appended to the base URL, whose path is given. It may have a query. */
   readonly path: string | ((model: string, basePath: string) => string);
   /** Without a key only for servers that need none. */
   headers(apiKey: string | null): Readonly<Record<string, string>>;
-  toBody(request: BackendRequest): Fields;
+  /** The API demands a limit on the answer: this one is sent where the request has none. Absent: it has a default. */
+  readonly defaultMaxTokens?: number;
+  toBody(request: WireRequest): Fields;
   createReader(): EventReader;
 }
 
