@@ -187,7 +187,8 @@ export { strategies } from "./rlm/strategy/strategies.ts";
 export type { HelperName, Strategy, StrategyChanges, StrategyName } from "./protocol/strategy/strategy.ts";
 export type { StrategyPrompts } from "./protocol/strategy/strategy-prompts.ts";
 
-// Backends: what answers a model call.
+// Models and backends: what answers a model call.
+export type { BackendDefinition, ModelDefinition, ModelSettings } from "./api/models.ts";
 export type {
   LanguageModel,
   LanguageModelCall,

@@ -2,6 +2,7 @@
 
 import type { Backend, ModelPrice } from "../backends/backend.ts";
 import type { LanguageModel } from "../backends/providers/language-model.ts";
+import type { BackendDefinition, ModelDefinition } from "./models.ts";
 import type { RuntimeInfo } from "../protocol/api/about.ts";
 import type { FileEntry } from "../protocol/files.ts";
 import type { LoadReport, SaveReport } from "../protocol/session-manifest.ts";
@@ -257,22 +258,35 @@ export interface Limits extends SessionLimits {
 }
 
 /** Options of recursive runs on this machine. */
-export interface LocalRLMOptions extends Omit<RLMOptions, "model" | "subModel"> {
-  /** Needed here. Of the root and of nodes below it: a name, or a language model of the AI SDK, whose name is its `modelId`. */
+export interface LocalRLMOptions extends Omit<RLMOptions, "model" | "subModel" | "childModel" | "extractModel"> {
+  /** Needed here. Of the root: a name, or a language model of the AI SDK, whose name is its `modelId`. */
   readonly model?: string | LanguageModel | undefined;
   /** Answers `llm_query`. Default: the model. */
   readonly subModel?: string | LanguageModel | undefined;
+  /** Of nodes below the root. Default: the model. */
+  readonly childModel?: string | LanguageModel | undefined;
+  /** Gives the best answer at a limit. Default: the model of the node. */
+  readonly extractModel?: string | LanguageModel | undefined;
+  /** Models under names of the caller's, with their settings: for the roles above, and for `llm_query(model=...)`. Default: none. */
+  readonly models?: Readonly<Record<string, ModelDefinition | LanguageModel>> | undefined;
+  /** Backends under names of the caller's. Default: the built-in ones. */
+  readonly backends?: Readonly<Record<string, BackendDefinition | Backend>> | undefined;
   /**
-   * A provider (`openai`, `anthropic`, `azure`, `openrouter`, ...), `openai-compatible`, `scripted`, or an own implementation; it
-   * serves all models given by name. Default: `openai`, and none where all models are objects.
+   * A name of `backends`, a provider (`openai`, `anthropic`, `azure`, ...), `openai-compatible`, `scripted`, or an own implementation. All
+   * models without a backend of their own go to it. Default, for each model: the part before the first slash of its name, if that is a
+   * backend; else `anthropic` for `claude...`, and `openai`.
    */
   readonly backend?: string | Backend | undefined;
-  /** Of the backend. Default: the provider's. */
+  /** Of the backend, which is then `openai-compatible` by default. Default: the provider's. */
   readonly baseUrl?: string | undefined;
-  /** Default: from the environment. It never reaches a session, a log or an error. */
+  /** Of the backend. Default: from the environment. It never reaches a session, a log or an error. */
   readonly apiKey?: string | undefined;
   /** For reasoning models, in the provider's terms: `low`, `medium`, `high`. Other models are called without it. Default: the provider's. */
   readonly reasoningEffort?: string | undefined;
+  /** Limit on each answer, reasoning included, where a call sets none. Default: by what the call is for. */
+  readonly maxTokens?: number | undefined;
+  /** Further fields of every request's body, in the provider's terms. Default: none. */
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Host functions that code of the run may call. Default: none. */
   readonly tools?: readonly Tool[] | undefined;
   /** Whether identical calls are answered from memory and disk. Default: true, except for the scripted backend. */

@@ -97,10 +97,18 @@ export interface RLMLimits extends LedgerLimits {
 
 /** Options of recursive runs. */
 export interface RLMOptions {
-  /** Of the root and of nodes below it. Default over HTTP: the server's. */
+  /** Of the root. Default over HTTP: the server's. */
   readonly model?: string | undefined;
   /** Answers `llm_query`. Default: the model. */
   readonly subModel?: string | undefined;
+  /** Of nodes below the root. Default: the model. */
+  readonly childModel?: string | undefined;
+  /** Gives the best answer at a limit. Default: the model of the node. */
+  readonly extractModel?: string | undefined;
+  /** Of models without one of their own. Default: the provider's. */
+  readonly temperature?: number | undefined;
+  /** Of models without one of their own: makes sampling repeatable where the provider can. Default: none. */
+  readonly seed?: number | undefined;
   /** For the whole run, all nodes together. Default: 1,000 model calls, 30 minutes; no limit on tokens and cost. */
   readonly limits?: RLMLimits | undefined;
   /** `auto` (default): small questions go straight to the model. */
@@ -119,10 +127,18 @@ export interface RunRequest {
   readonly context?: Context | undefined;
   /** The form of the answer, as `data` of the result. */
   readonly schema?: AnswerSchema | undefined;
-  /** Overrides the option of the RLM for this run. The sub-model is then the model by default. */
+  /** Overrides the option of the RLM for this run. */
   readonly model?: string | undefined;
   /** Overrides the option of the RLM for this run. */
   readonly subModel?: string | undefined;
+  /** Overrides the option of the RLM for this run. */
+  readonly childModel?: string | undefined;
+  /** Overrides the option of the RLM for this run. */
+  readonly extractModel?: string | undefined;
+  /** Of all models in this run, also of those with one of their own. */
+  readonly temperature?: number | undefined;
+  /** Of all models in this run, also of those with one of their own. */
+  readonly seed?: number | undefined;
   /** Overrides the option of the RLM for this run. */
   readonly mode?: RLMOptions["mode"];
   /** Overrides the option of the RLM for this run. */

@@ -10,14 +10,28 @@ import type { RunSettings } from "./run-context.ts";
 
 type RunRequestFacts = Pick<
   RunSettings,
-  "query" | "context" | "schema" | "model" | "subModel" | "mode" | "maxDepth" | "maxIterations" | "limits" | "onLimit"
+  | "query"
+  | "context"
+  | "schema"
+  | "model"
+  | "subModel"
+  | "childModel"
+  | "extractModel"
+  | "modelSettings"
+  | "mode"
+  | "maxDepth"
+  | "maxIterations"
+  | "limits"
+  | "onLimit"
 >;
 
 export function fingerprintOf({ context, ...facts }: RunRequestFacts): string {
-  const { query, schema = null, model, subModel, mode, maxDepth, maxIterations, limits, onLimit } = facts;
+  const { query, schema = null, mode, maxDepth, maxIterations, limits, onLimit } = facts;
+  const { model, subModel, childModel, extractModel, modelSettings: { temperature, seed } = {} } = facts;
+  const models = [model, subModel, childModel, extractModel, temperature, seed];
   const sorted = Object.entries(limits).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const items = context.map(({ name, kind, value }) => [name, kind, describe(value)]);
-  const request = [query, schema, model, subModel, mode, maxDepth, maxIterations, sorted, onLimit, items];
+  const request = [query, schema, models, mode, maxDepth, maxIterations, sorted, onLimit, items];
   return createHash("sha256").update(JSON.stringify(request)).digest("base64");
 }
 

@@ -87,9 +87,10 @@ export class Node {
 
   async #prepare(session: NodeSession): Promise<void> {
     const { query, schema, tools, depth, model, account } = this.#settings;
+    const { extractModel = model, strategyOf } = this.#run.settings;
     const strategy = this.#strategy;
-    const shortest = shortestExtraction({ strategy, query, schema });
-    account.keepForFinishing(await this.#run.modelCalls.shortAnswerUsage(model, shortest));
+    const last = { strategy: strategyOf(extractModel), query, schema };
+    account.keepForFinishing(await this.#run.modelCalls.shortAnswerUsage(extractModel, shortestExtraction(last)));
     const described = await session.prepare();
     const facts = {
       tools: tools.listings(),

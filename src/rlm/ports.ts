@@ -1,11 +1,18 @@
 // What the orchestrator needs from outside: models and a cache of their answers. It does not know the implementations.
 
+import type { ModelSettings } from "../api/models.ts";
 import type { CachedAnswer } from "../protocol/usage.ts";
 import type { BackendRequest, ModelFacts, ModelPrice } from "../backends/backend.ts";
 
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
 export interface Models {
+  /** The names that were given to models. All others are those of their providers. */
+  readonly names: readonly string[];
+  /** Whether its backend was chosen for all models, or answers for one of the others, too. False where it has a backend of its own. */
+  sharesBackend(model: string, others: readonly string[]): boolean;
+  /** How it is asked unless a call says otherwise. */
+  settingsOf(model: string): ModelSettings;
   /** Identifies who answers for this model, so that a cache never mixes answers of different providers. */
   scopeOf(model: string): string;
   /** The name of the backend that answers for this model. */

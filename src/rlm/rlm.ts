@@ -1,5 +1,6 @@
 // The orchestrator: a backend, models, limits and tools, set up once. Each question is a run.
 
+import type { BackendDefinition, ModelDefinition, ModelSettings } from "../api/models.ts";
 import type { Backend, ModelPrice } from "../backends/backend.ts";
 import { systemClock, type Clock } from "../backends/dispatch/clock.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
@@ -18,8 +19,9 @@ import { checkCount, checkDuration } from "../util/check-number.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import { compileSchema, fromZod } from "./reply/answer-schema.ts";
 import { BackendModels } from "./calls/backend-models.ts";
-import { nameModels, type NamedModels } from "./calls/model-names.ts";
+import { nameModels, type ModelRoles } from "./calls/model-names.ts";
 import { toContextItems, type Context } from "./context/context-items.ts";
+import { ModelChoice } from "./models/model-choice.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { CallCache } from "./ports.ts";
 import { Run } from "./run.ts";
@@ -33,21 +35,31 @@ export interface RLMLimits extends LedgerLimits {
   readonly maxIterations?: number;
 }
 
-export interface RLMOptions {
+/** What models have that do not say otherwise. */
+type CommonSettings = Pick<ModelSettings, "temperature" | "seed" | "reasoningEffort" | "maxTokens" | "extraBody">;
+
+export interface RLMOptions extends CommonSettings {
   /**
-   * A provider (`openai`, `anthropic`, `azure`, `openrouter`, ...), `openai-compatible`, `scripted`, or an own implementation; it
-   * serves all models given by name. Default: `openai`, and none where all models are objects.
+   * A name of `backends`, a provider (`openai`, `anthropic`, `azure`, ...), `openai-compatible`, `scripted`, or an own implementation. All
+   * models without a backend of their own go to it. Default, for each model: the part before the first slash of its name, if that is a
+   * backend; else `anthropic` for `claude...`, and `openai`.
    */
   readonly backend?: string | Backend;
   readonly baseUrl?: string;
   /** Default: from the environment. It never reaches a session, a log or an error. */
   readonly apiKey?: string;
-  /** Of the root and of nodes below it: a name, or a language model of the AI SDK, whose name is its `modelId`. */
+  /** Backends by name, beside the built-in ones. */
+  readonly backends?: Readonly<Record<string, BackendDefinition | Backend>>;
+  /** Models by a name of the caller's, for roles and for `llm_query(model=...)`. */
+  readonly models?: Readonly<Record<string, ModelDefinition | LanguageModel>>;
+  /** Of the root: a name, or a language model of the AI SDK, whose name is its `modelId`. */
   readonly model: string | LanguageModel;
   /** Answers `llm_query`. Default: the model. */
   readonly subModel?: string | LanguageModel;
-  /** For reasoning models, in the provider's terms: `low`, `medium`, `high`. Other models are called without it. Default: the provider's. */
-  readonly reasoningEffort?: string;
+  /** Of nodes below the root. Default: the model. */
+  readonly childModel?: string | LanguageModel;
+  /** Gives the best answer at a limit. Default: the model of the node. */
+  readonly extractModel?: string | LanguageModel;
   /** For the whole run, all nodes together. Default: 1,000 model calls, 30 minutes; no limit on tokens and cost. */
   readonly limits?: RLMLimits;
   /** `auto` (default): small questions go straight to the model. */
@@ -79,9 +91,14 @@ export interface RunRequest {
   readonly schema?: AnswerSchema;
   /** Whether its regular expressions are tried on the answer. Use false for an untrusted schema, which could block the host. Default: true. */
   readonly patterns?: boolean;
-  /** Overrides the options of the RLM for this run. The sub-model is the model by default. */
+  /** Each overrides the option of the RLM for this run. */
   readonly model?: string;
   readonly subModel?: string;
+  readonly childModel?: string;
+  readonly extractModel?: string;
+  /** Of all models in this run, instead of their own. */
+  readonly temperature?: number;
+  readonly seed?: number;
   readonly mode?: RLMOptions["mode"];
   readonly onLimit?: RLMOptions["onLimit"];
   /** Each replaces the limit of the RLM for this run. */
@@ -105,34 +122,34 @@ const DEFAULT_LIMITS = { maxDepth: 4, maxIterations: 30, llmCalls: 1_000, wallMs
 const DEFAULT_CELL_TIMEOUT_MS = 120_000;
 
 export class RLM {
-  readonly #options: Omit<RLMOptions, "model" | "subModel">;
-  readonly #names: Pick<NamedModels, "model" | "subModel">;
+  readonly #options: Omit<RLMOptions, keyof ModelRoles>;
+  readonly #roles: ModelRoles;
   readonly #ports: RLMPorts;
   readonly #models: BackendModels;
   readonly #tools: ToolRegistry;
   readonly #strategyOf: RunSettings["strategyOf"];
 
   /** Use `runtime.rlm`. */
-  constructor({ model, subModel, ...options }: RLMOptions, ports: RLMPorts) {
-    const { objects, needsBackend, ...names } = nameModels(model, subModel);
+  constructor({ model, subModel, childModel, extractModel, ...options }: RLMOptions, ports: RLMPorts) {
+    const { roles, named } = nameModels({ model, subModel, childModel, extractModel }, options.models);
     checkLimits(options.limits ?? {});
     checkDuration("cellTimeoutMs", options.cellTimeoutMs);
     this.#options = options;
-    this.#names = names;
+    this.#roles = roles;
     this.#ports = ports;
     this.#tools = new ToolRegistry(options.tools ?? []);
-    const { backend = needsBackend ? "openai" : undefined, baseUrl, apiKey, prices } = options;
-    this.#models = new BackendModels(
-      {
-        backend,
-        objects,
-        ...(baseUrl !== undefined && { baseUrl }),
-        ...(apiKey !== undefined && { apiKey }),
-        ...(prices !== undefined && { prices }),
-      },
-      new Dispatcher(options.dispatcher),
-    );
+    const { backend, baseUrl, apiKey, backends, prices } = options;
+    const { temperature, seed, reasoningEffort, maxTokens, extraBody } = options;
+    const settings = omitUndefined({ temperature, seed, reasoningEffort, maxTokens, extraBody });
+    const keys = omitUndefined({ baseUrl, apiKey });
+    const models = { backend, backends, ...keys, named, settings, prices };
+    this.#models = new BackendModels(models, new Dispatcher(options.dispatcher));
     this.#strategyOf = strategyOf(options, (name) => this.#models.placeOf(name));
+  }
+
+  /** Which models those may choose who do not configure this. `maxModels`: how many others than the configured ones. */
+  modelChoice(maxModels: number): ModelChoice {
+    return new ModelChoice(namesOf(this.#roles), this.#models, maxModels);
   }
 
   /** The limits of every run that does not set its own. */
@@ -142,7 +159,7 @@ export class RLM {
 
   /** Throws BackendConnectionError for an unknown backend or a missing key. */
   async check(): Promise<void> {
-    await this.#models.open();
+    await this.#models.open(namesOf(this.#roles));
   }
 
   /**
@@ -160,8 +177,6 @@ export class RLM {
       id: id === undefined ? this.#ports.makeRunId() : (id as RunId),
       fingerprint,
       tools: this.#tools,
-      childModel: facts.model,
-      reasoningEffort: this.#options.reasoningEffort,
       cellTimeoutMs: this.#options.cellTimeoutMs ?? DEFAULT_CELL_TIMEOUT_MS,
       strategyOf: this.#strategyOf,
       signal,
@@ -176,19 +191,34 @@ export class RLM {
   #parse({ query, context, schema: form, patterns = true, limits: own = {}, ...others }: RunRequest) {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
-    const { id: _, signal: _signal, ...chosen } = others;
-    const {
-      model,
-      subModel = model,
-      mode = "auto",
-      onLimit = "partial",
-    } = { ...this.#options, ...this.#names, ...omitUndefined(chosen) };
-    if (model === "" || subModel === "") throw new TypeError("Cannot run: the name of a model is empty");
+    const { mode = "auto", onLimit = "partial" } = { ...this.#options, ...omitUndefined(others) };
+    const { temperature, seed } = others;
+    const roles = this.#rolesOf(others);
     const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...omitUndefined(own) };
     const items = toContextItems(context);
     const schema = form === undefined ? undefined : toJSONSchema(form, fromZod);
     if (schema !== undefined) compileSchema(schema, { patterns });
-    return { query, context: items, schema, patterns, model, subModel, mode, maxDepth, maxIterations, limits, onLimit };
+    return {
+      ...roles,
+      modelSettings: omitUndefined({ temperature, seed }),
+      query,
+      context: items,
+      schema,
+      patterns,
+      mode,
+      maxDepth,
+      maxIterations,
+      limits,
+      onLimit,
+    };
+  }
+
+  #rolesOf({ model, subModel, childModel, extractModel }: Partial<ModelRoles>) {
+    const others = omitUndefined({ model, subModel, childModel, extractModel });
+    const chosen: ModelRoles = { ...this.#roles, ...others };
+    if (namesOf(chosen).includes("")) throw new TypeError("Cannot run: the name of a model is empty");
+    const { model: root, subModel: sub = root, childModel: child = root, extractModel: extract } = chosen;
+    return { model: root, subModel: sub, childModel: child, extractModel: extract };
   }
 
   /** Undefined: the id is free. Throws IdReusedError where it names another request. */
@@ -201,8 +231,9 @@ export class RLM {
   }
 
   #start(settings: RunSettings): Run {
-    const { id, model, context } = settings;
-    const { cache = this.#models.backendOf(model) !== "scripted" } = this.#options;
+    const { id, context } = settings;
+    const used = namesOf(settings);
+    const { cache = !used.some((model) => this.#models.isScripted(model)) } = this.#options;
     const run = new Run(settings, {
       models: this.#models,
       onEvent: (event) => this.#ports.onEvent(id, event),
@@ -210,9 +241,13 @@ export class RLM {
       clock: this.#options.clock ?? systemClock,
       openSession: this.#ports.openSession,
     });
-    this.#ports.onRun(run, context, this.#models.secrets);
+    this.#ports.onRun(run, context, this.#models.secretsOf(used));
     return run;
   }
+}
+
+function namesOf({ model, subModel, childModel, extractModel }: ModelRoles): readonly string[] {
+  return [model, subModel, childModel, extractModel].filter((name) => name !== undefined);
 }
 
 function checkLimits({ maxDepth, maxIterations, ...limits }: RLMLimits): void {

@@ -7,6 +7,7 @@ import type { Batch } from "../protocol/run-events.ts";
 import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { Strategy } from "../protocol/strategy/strategy.ts";
 import type { CallHandler } from "../api/local.ts";
+import type { ModelSettings } from "../api/models.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ModelCalls } from "./calls/model-calls.ts";
@@ -15,6 +16,7 @@ import type { ContextItem } from "./context/context.ts";
 import type { EventEmitter } from "./events/event-emitter.ts";
 import type { Account } from "./ledger/account.ts";
 import type { Concurrency } from "./ledger/concurrency.ts";
+import type { ModelChoice } from "./models/model-choice.ts";
 import type { JSONSchema } from "./reply/answer-schema.ts";
 
 export interface RunSettings {
@@ -32,8 +34,10 @@ export interface RunSettings {
   readonly subModel: string;
   /** The model of nodes below the root. */
   readonly childModel: string;
-  /** For all models. Undefined: the default of each. */
-  readonly reasoningEffort?: string | undefined;
+  /** Gives the best answer at a limit. Undefined: the model of the node. */
+  readonly extractModel: string | undefined;
+  /** Of all models in this run, instead of their own. */
+  readonly modelSettings?: ModelSettings | undefined;
   /** `auto`: small questions go straight to the model. */
   readonly mode: "auto" | "rlm" | "direct";
   /** Of nodes with a session; the root has depth 0. */
@@ -84,6 +88,8 @@ export interface RunContext {
   readonly settings: RunSettings;
   readonly events: EventEmitter;
   readonly modelCalls: ModelCalls;
+  /** Which models code may ask. */
+  readonly modelChoice: ModelChoice;
   readonly toolCalls: ToolCalls;
   readonly concurrency: Concurrency;
   readonly clock: Clock;

@@ -15,6 +15,7 @@ import { answerDirectly, isSmall } from "./calls/direct.ts";
 import { EventLog } from "./events/event-log.ts";
 import { Ledger, ROOT } from "./ledger/ledger.ts";
 import { ModelCalls } from "./calls/model-calls.ts";
+import { ModelChoice } from "./models/model-choice.ts";
 import { Node } from "./node.ts";
 import type { CallCache, Models } from "./ports.ts";
 import { EventEmitter } from "./events/event-emitter.ts";
@@ -41,6 +42,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly result: Promise<RunResult>;
   readonly events: EventEmitter;
   readonly modelCalls: ModelCalls;
+  readonly modelChoice: ModelChoice;
   readonly toolCalls: ToolCalls;
   readonly concurrency = new Concurrency(MAX_NODES_PER_DEPTH);
   readonly openSession: RunPorts["openSession"];
@@ -74,8 +76,9 @@ export class Run implements AsyncIterable<RunEvent> {
       this.#log.push(event);
     });
     const { events } = this;
-    const { reasoningEffort, strategyOf } = settings;
-    this.modelCalls = new ModelCalls({ models, cache, events, reasoningEffort, strategyOf });
+    const { modelSettings, strategyOf } = settings;
+    this.modelCalls = new ModelCalls({ models, cache, events, settings: modelSettings, strategyOf });
+    this.modelChoice = new ModelChoice(rolesOf(settings), models);
     this.toolCalls = new ToolCalls(events, (limit) => {
       if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#work.abort(limit);
     });
@@ -209,6 +212,11 @@ export class Run implements AsyncIterable<RunEvent> {
     const usage = { ...this.#ledger.usage(), wallMs: Math.round(this.clock.now() - this.#beganAt) };
     return { runId: this.id, status, stopReason, answer, ...(data !== undefined && { data }), why, usage };
   }
+}
+
+/** The default of `llm_query` first. */
+function rolesOf({ model, subModel, childModel, extractModel = model }: RunSettings): readonly string[] {
+  return [subModel, model, childModel, extractModel];
 }
 
 function toFailed({ message }: RLMError): NodeOutcome {

@@ -16,6 +16,7 @@ import {
   checkWorkId,
   nameType,
 } from "./check-options.ts";
+import { checkModelName, checkModelSettings } from "./check-models.ts";
 import type { AnswerOptions, ExecuteOptions, OutputRange } from "../execution.ts";
 import type { FileListOptions, FileOptions, FileRangeOptions, FileReadOptions } from "../files.ts";
 import { OPTIONS } from "./option-names.ts";
@@ -254,7 +255,9 @@ export function checkFileList(options: FileListOptions): void {
 }
 
 /** Of `runtime.rlm`, without the options that only one implementation has. */
-export function checkRunDefaults({ limits, mode, onLimit }: Pick<RLMOptions, "limits" | "mode" | "onLimit">): void {
+export function checkRunDefaults(options: Omit<RLMOptions, keyof typeof ROLES>): void {
+  const { limits, mode, onLimit } = options;
+  checkModelSettings("runtime.rlm", options);
   checkRunLimits("runtime.rlm limits", limits);
   checkChoice("mode", mode, MODES);
   checkChoice("onLimit", onLimit, ON_LIMIT);
@@ -264,6 +267,8 @@ export function checkRunRequest(request: Omit<RunRequest, "context">, known: rea
   checkOptions("rlm.run", request, known);
   const { id, query, limits, mode, onLimit, signal } = request;
   if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
+  for (const role of Object.keys(ROLES) as (keyof typeof ROLES)[]) checkModelName(role, request[role]);
+  checkModelSettings("rlm.run", request);
   checkRunLimits("rlm.run limits", limits);
   checkChoice("mode", mode, MODES);
   checkChoice("onLimit", onLimit, ON_LIMIT);
@@ -271,6 +276,7 @@ export function checkRunRequest(request: Omit<RunRequest, "context">, known: rea
   checkSignal(signal);
 }
 
+const ROLES = { model: true, subModel: true, childModel: true, extractModel: true } as const;
 const MODES = ["auto", "rlm", "direct"];
 const ON_LIMIT = ["partial", "throw"];
 

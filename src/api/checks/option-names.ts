@@ -43,7 +43,17 @@ const shell = { id: true, cwd: true, env: true, timeoutMs: true, stdin: true, si
 const page = { limit: true, after: true } as const;
 const fileRange = { signal: true, offset: true, length: true } as const;
 const operation = { timeoutMs: true, signal: true } as const;
-const rlm = { model: true, subModel: true, limits: true, mode: true, onLimit: true } as const;
+const rlm = {
+  model: true,
+  subModel: true,
+  childModel: true,
+  extractModel: true,
+  temperature: true,
+  seed: true,
+  limits: true,
+  mode: true,
+  onLimit: true,
+} as const;
 
 /** By the call that takes them. */
 export const OPTIONS = {

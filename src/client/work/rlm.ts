@@ -30,13 +30,10 @@ export class RemoteRLM implements RLM {
   ): Run<AnswerData<Schema>> {
     checkRunRequest(request, OPTIONS.run);
     const { id = randomId("r"), query, context, schema, signal, limits, ...rest } = request;
-    // A model for this run alone has its own sub-model, unless the request names one.
-    const { subModel, ...options } = this.#options;
-    const inherited = rest.model === undefined ? { subModel } : {};
+    const options = this.#options;
     const { inline, parts } = toContext(context);
     const body = {
       ...options,
-      ...inherited,
       ...omitUndefined(rest),
       limits: { ...options.limits, ...omitUndefined(limits ?? {}) },
       ...(schema !== undefined && { schema: toJSONSchema(schema) }),

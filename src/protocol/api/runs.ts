@@ -17,8 +17,15 @@ export const startRunRequest = z
       .describe("The id of the run. A repeated request with the same id starts nothing. Default: a random id"),
     query: z.string().regex(/\S/, "must be a question"),
     context: z.unknown().optional().describe("The material: a string is text, anything else is data, as JSON has it"),
-    model: modelName.optional().describe("Of the root and of nodes below it. Default: the server's"),
+    model: modelName.optional().describe("Of the root. Default: the server's"),
     subModel: modelName.optional().describe("Answers `llm_query`. Default: the server's"),
+    childModel: modelName.optional().describe("Of nodes below the root. Default: the server's"),
+    extractModel: modelName.optional().describe("Gives the best answer at a limit. Default: the server's"),
+    temperature: z.number().min(0).optional().describe("Of all models in this run. Default: the server's"),
+    seed: z
+      .int()
+      .optional()
+      .describe("Makes sampling repeatable where the provider can. Of all models in this run. Default: the server's"),
     mode: z.enum(["auto", "rlm", "direct"]).optional().describe("Default: the server's"),
     onLimit: z
       .enum(["partial", "throw"])

@@ -1,161 +1,217 @@
-// The models of a run by name: model objects, and everything else from one backend, which is opened with the first call.
+// The models of an RLM by name: model objects, and everything else from backends, each of which is opened with its first call.
 
 import { randomUUID } from "node:crypto";
+import type { ModelSettings } from "../../api/models.ts";
 import type { Backend, BackendRequest, ModelFacts, ModelPrice } from "../../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../../backends/dispatch/call.ts";
 import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
-import { baseUrlOf, openBackend, secretsOf, type BackendOptions } from "../../backends/open-backend.ts";
 import { factsFromTables, mergeFacts } from "../../backends/models/model-facts.ts";
 import type { TableLookup } from "../../backends/models/price-table.ts";
-import { priceOf } from "../../backends/prices.ts";
 import { environmentSecrets } from "../../backends/environment-secrets.ts";
+import { resolveModel } from "../../backends/models/resolve-model.ts";
+import { priceOf } from "../../backends/prices.ts";
 import { addressOf, type LanguageModel } from "../../backends/providers/language-model.ts";
 import { LanguageModelBackend } from "../../backends/providers/language-model-backend.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
-import { BackendConnectionError } from "../../errors.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
+import { ModelBackends, type BackendKey, type ModelBackendsOptions } from "../models/model-backends.ts";
 import type { Models } from "../ports.ts";
 import type { ModelPlace } from "../strategy/choose-strategy.ts";
+import type { NamedModel } from "./model-names.ts";
 
-export interface BackendModelsOptions extends BackendOptions {
-  /** A name, or an implementation by the caller. Undefined: only the model objects can be called. */
-  readonly backend: string | Backend | undefined;
-  /** By the name that the run has for each. */
-  readonly objects?: ReadonlyMap<string, LanguageModel>;
-  readonly prices?: Readonly<Record<string, ModelPrice>>;
+export interface BackendModelsOptions extends ModelBackendsOptions {
+  /** By the name that the run has for each: definitions, and the model objects of roles. */
+  readonly named?: ReadonlyMap<string, NamedModel>;
+  /** Of models that do not have their own. */
+  readonly settings?: ModelSettings;
+  readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
 }
 
-interface NamedObject {
-  readonly object: LanguageModel;
-  readonly backend: Backend;
-  /** Random where the object does not show its address: its answers are then cached for these models alone. */
-  readonly address: string;
-}
+/** What answers for a name. */
+type Found = { readonly settings: ModelSettings } & (
+  | {
+      readonly object: LanguageModel;
+      readonly backend: Backend;
+      /** Random where the object does not show its address: its answers are then cached for these models alone. */
+      readonly address: string;
+    }
+  | { readonly object?: undefined; readonly key: BackendKey; readonly model: string }
+);
+
+/** Names may come from code. */
+const MAX_NAMES = 1_000;
 
 export class BackendModels implements Models {
-  readonly #backendOptions: BackendOptions;
-  readonly #configured: string | Backend | undefined;
-  readonly #userPrices: Pick<BackendModelsOptions, "prices">;
-  readonly #objects: ReadonlyMap<string, NamedObject>;
+  readonly #settings: ModelSettings;
+  readonly #prices: BackendModelsOptions["prices"];
+  readonly #backends: ModelBackends;
+  readonly #backendNames: ModelBackendsOptions["backends"];
   readonly #dispatcher: Dispatcher;
-  readonly #prices = new Map<string, Promise<ModelPrice | undefined>>();
+  readonly #named: ReadonlyMap<string, Found>;
+  /** Others, which were asked for by the names that their providers have for them. */
+  readonly #plain = new Map<string, Found>();
   readonly #tableFacts = new Map<string, Promise<ModelFacts>>();
-  #backend: Promise<Backend> | undefined;
-  #opened: Backend | undefined;
+  readonly #priceByName = new Map<string, Promise<ModelPrice | undefined>>();
 
-  constructor({ backend, objects, prices, ...options }: BackendModelsOptions, dispatcher: Dispatcher) {
-    this.#backendOptions = options;
-    this.#configured = backend;
-    this.#userPrices = prices === undefined ? {} : { prices };
-    const named = [...(objects ?? [])].map(([name, object]) => {
-      const address = addressOf(object) ?? randomUUID();
-      return [name, { object, backend: new LanguageModelBackend(object), address }] as const;
-    });
-    this.#objects = new Map(named);
+  constructor(options: BackendModelsOptions, dispatcher: Dispatcher) {
+    const { named = new Map<string, NamedModel>(), settings = {}, prices, ...backends } = options;
+    this.#settings = settings;
+    this.#prices = prices;
+    this.#backends = new ModelBackends(backends);
+    this.#backendNames = backends.backends;
     this.#dispatcher = dispatcher;
+    this.#named = new Map([...named].map(([name, one]) => [name, this.#toFound(name, one)]));
   }
 
-  /** Rejects where the backend cannot be used: an unknown name, a missing key. */
-  async open(): Promise<void> {
-    if (this.#configured !== undefined) this.#opened = await this.#openBackend(this.#configured);
+  /** The names that were given to models. */
+  get names(): readonly string[] {
+    return [...this.#named.keys()];
+  }
+
+  /** Rejects where the backend of one of them cannot be used: an unknown name, a missing key. */
+  async open(models: readonly string[]): Promise<void> {
+    for (const model of models) {
+      const found = this.#find(model);
+      if (found.object === undefined) await this.#backends.open(found.key);
+    }
   }
 
   scopeOf(model: string): string {
-    const named = this.#objects.get(model);
-    if (named === undefined) return `${this.backendOf(model)} ${this.#baseUrl() ?? ""}`;
-    return `${named.object.provider} ${named.object.modelId} ${named.address}`;
+    const found = this.#find(model);
+    if (found.object !== undefined) return `${found.object.provider} ${found.object.modelId} ${found.address}`;
+    const { key } = found;
+    return `${this.#backends.nameOf(key)} ${this.#backends.baseUrlOf(key) ?? ""} ${found.model}`;
   }
 
   /** Keys, which must appear nowhere. Those of model objects are not known; they are usually in the environment. */
-  get secrets(): readonly string[] {
-    const configured = secretsOf(toName(this.#configured), this.#backendOptions);
-    return this.#objects.size === 0 ? configured : [...configured, ...environmentSecrets()];
+  secretsOf(models: readonly string[]): readonly string[] {
+    const found = [...models, ...this.#named.keys()].map((name) => this.#find(name));
+    const keys = new Set(found.flatMap((one) => (one.object === undefined ? [one.key] : [])));
+    const configured = [...keys].flatMap((key) => this.#backends.secretsOf(key));
+    return found.some(({ object }) => object !== undefined) ? [...configured, ...environmentSecrets()] : configured;
   }
 
   backendOf(model: string): string {
-    return this.#objects.get(model)?.backend.name ?? toName(this.#configured);
+    const found = this.#find(model);
+    return found.object === undefined ? this.#backends.nameOf(found.key) : found.backend.name;
+  }
+
+  settingsOf(model: string): ModelSettings {
+    return this.#find(model).settings;
+  }
+
+  sharesBackend(model: string, others: readonly string[]): boolean {
+    const found = this.#find(model);
+    if (found.object !== undefined || this.#isScript(found)) return false;
+    const isSame = (other: Found): boolean => other.object === undefined && other.key === found.key;
+    return found.key === null || others.some((other) => isSame(this.#find(other)));
+  }
+
+  /** Whether a script answers. */
+  isScripted(model: string): boolean {
+    return this.backendOf(model) === "scripted" || this.#isScript(this.#find(model));
+  }
+
+  #isScript(found: Found): boolean {
+    return found.object === undefined && this.#backends.typeOf(found.key) === "scripted";
   }
 
   /** What its strategy depends on. */
   placeOf(model: string): ModelPlace {
-    const { backend, name, baseUrl } = this.#lookUp(model);
-    const object = this.#objects.get(model)?.object;
-    return { model: name, backend, baseUrl: object === undefined ? baseUrl : addressOf(object) };
+    const { object } = this.#find(model);
+    const { backend, model: id, baseUrl } = this.#lookUp(model);
+    return { model: id, backend, baseUrl: object === undefined ? baseUrl : addressOf(object) };
   }
 
   call(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
-    const backend = this.#objects.get(request.model)?.backend ?? this.#opened;
-    if (backend === undefined) return this.#openAndCall(request, options);
-    return this.#dispatcher.call(backend, request, options);
+    const found = this.#find(request.model);
+    if (found.object !== undefined) {
+      return this.#dispatcher.call(found.backend, { ...request, model: found.object.modelId }, options);
+    }
+    const own = found.model === request.model ? request : { ...request, model: found.model };
+    const backend = this.#backends.opened(found.key);
+    return backend === undefined
+      ? this.#openAndCall(found.key, own, options)
+      : this.#dispatcher.call(backend, own, options);
   }
 
-  async #openAndCall(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
+  async #openAndCall(key: BackendKey, request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
     try {
-      if (this.#configured === undefined) throw this.#unknown(request.model);
-      this.#opened = await this.#openBackend(this.#configured);
-      return await this.#dispatcher.call(this.#opened, request, options);
+      return await this.#dispatcher.call(await this.#backends.open(key), request, options);
     } catch (error) {
       return { ok: false, error, usage: NO_USAGE, attempts: 0 };
     }
   }
 
-  #openBackend(configured: string | Backend): Promise<Backend> {
-    this.#backend ??=
-      typeof configured === "string" ? openBackend(configured, this.#backendOptions) : Promise.resolve(configured);
-    return this.#backend;
-  }
-
-  #unknown(model: string): BackendConnectionError {
-    const known = [...this.#objects.keys()].map((name) => `'${name}'`).join(", ");
-    const why = `the models of this run are ${known}. Set 'backend' to ask others by name`;
-    return new BackendConnectionError({ backend: model, fault: "configuration", why, retryable: false });
-  }
-
   priceOf(model: string): Promise<ModelPrice | undefined> {
-    let price = this.#prices.get(model);
-    if (price === undefined) {
-      price = this.#lookUpPrice(model);
-      this.#prices.set(model, price);
-    }
-    return price;
+    const price = this.#priceByName.get(model) ?? this.#lookUpPrice(model);
+    return remember(this.#priceByName, model, price);
   }
 
   async factsOf(model: string): Promise<ModelFacts> {
-    let tables = this.#tableFacts.get(model);
-    if (tables === undefined) {
-      const { backend, name, ...lookup } = this.#lookUp(model);
-      tables = factsFromTables(backend, name, lookup);
-      this.#tableFacts.set(model, tables);
-    }
-    const backend = this.#objects.get(model)?.backend ?? this.#opened;
-    return mergeFacts({ learned: backend?.factsOf?.(model), tables: await tables });
+    const tables = this.#tableFacts.get(model) ?? this.#lookUpFacts(model);
+    const { contextWindow, maxOutputTokens } = this.settingsOf(model);
+    const configured = omitUndefined({ contextWindow, maxOutputTokens });
+    const learned = this.#learnedOf(this.#find(model));
+    return mergeFacts({ configured, learned, tables: await remember(this.#tableFacts, model, tables) });
   }
 
-  #lookUpPrice(model: string): Promise<ModelPrice | undefined> {
-    const { backend, name, ...lookup } = this.#lookUp(model);
-    return priceOf(backend, name, { ...this.#userPrices, ...lookup });
+  /** From what a provider has refused. */
+  #learnedOf(found: Found): ModelFacts | undefined {
+    if (found.object !== undefined) return found.backend.factsOf?.(found.object.modelId);
+    return this.#backends.opened(found.key)?.factsOf?.(found.model);
+  }
+
+  #lookUpFacts(name: string): Promise<ModelFacts> {
+    const { backend, model, ...lookup } = this.#lookUp(name);
+    return factsFromTables(backend, model, lookup);
+  }
+
+  /** The user's price may be for the name in the run, for the backend and the model, or for the model alone. */
+  async #lookUpPrice(name: string): Promise<ModelPrice | undefined> {
+    const prices = this.#prices ?? {};
+    const { backend, model, ...lookup } = this.#lookUp(name);
+    const own = [name, `${this.backendOf(name)}/${model}`].find((key) => Object.hasOwn(prices, key));
+    return own === undefined ? priceOf(backend, model, { prices, ...lookup }) : prices[own];
   }
 
   /** Where the model is found in tables. */
-  #lookUp(model: string): TableLookup & { readonly backend: string; readonly name: string } {
-    const object = this.#objects.get(model)?.object;
-    if (object !== undefined) {
-      const [provider = ""] = object.provider.split(".");
-      return { backend: object.provider, name: object.modelId, provider };
+  #lookUp(name: string): TableLookup & { readonly backend: string; readonly model: string } {
+    const found = this.#find(name);
+    if (found.object !== undefined) {
+      const { provider: backend, modelId: model } = found.object;
+      const [provider = ""] = backend.split(".");
+      return { backend, model, provider };
     }
-    const baseUrl = this.#baseUrl();
-    return { backend: this.backendOf(model), name: model, ...(baseUrl !== undefined && { baseUrl }) };
+    const { key, model } = found;
+    const backend = this.#backends.typeOf(key) ?? this.#backends.nameOf(key);
+    const baseUrl = this.#backends.baseUrlOf(key);
+    return { backend, model, ...omitUndefined({ baseUrl }) };
   }
 
-  /** The address decides whose prices apply. Undefined: there is none. */
-  #baseUrl(): string | undefined {
-    try {
-      return typeof this.#configured === "string" ? baseUrlOf(this.#configured, this.#backendOptions) : undefined;
-    } catch {
-      return undefined; // reported when the backend is opened
+  #find(name: string): Found {
+    return this.#named.get(name) ?? remember(this.#plain, name, this.#plain.get(name) ?? this.#toFound(name));
+  }
+
+  #toFound(name: string, named?: NamedModel): Found {
+    const settings = { ...this.#settings, ...named?.settings };
+    if (named?.object !== undefined) {
+      const { object } = named;
+      const address = addressOf(object) ?? randomUUID();
+      return { settings, object, backend: new LanguageModelBackend(object), address };
     }
+    const { backend, model } = resolveModel(name, {
+      models: named === undefined ? {} : { [name]: named },
+      backends: this.#backendNames ?? {},
+      hasBackend: this.#backends.hasChosen,
+    });
+    return { settings, key: this.#backends.toKey(backend), model };
   }
 }
 
-function toName(backend: string | Backend | undefined): string {
-  return typeof backend === "object" ? backend.name : (backend ?? "none");
+/** Bounded: what is forgotten is made again. */
+function remember<Value>(known: Map<string, Value>, name: string, value: Value): Value {
+  if (!known.has(name) && known.size >= MAX_NAMES) known.clear();
+  known.set(name, value);
+  return value;
 }

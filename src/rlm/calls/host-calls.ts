@@ -96,6 +96,7 @@ export class HostCalls {
       modelCalls: this.#run.modelCalls,
       strategyOf: this.#run.settings.strategyOf,
       defaultModel: this.#run.settings.subModel,
+      checkModel: (name) => this.#run.modelChoice.check(name),
       nodeId,
       account,
       batchOf,

@@ -4,6 +4,7 @@
 // first block of code is complete, is not reported by providers: it is estimated and marked as such.
 
 import { hash } from "node:crypto";
+import type { ModelSettings } from "../../api/models.ts";
 import type { BackendRequest, ChatMessage } from "../../backends/backend.ts";
 import type { CallPart } from "../../backends/dispatch/call.ts";
 import { worstCostUsd } from "../../backends/prices.ts";
@@ -49,8 +50,9 @@ interface ModelCallsOptions {
   readonly models: Models;
   readonly cache: CallCache | undefined;
   readonly events: EventEmitter;
-  readonly reasoningEffort?: string | undefined;
   readonly strategyOf: RunSettings["strategyOf"];
+  /** Of all models in this run, instead of their own. */
+  readonly settings?: ModelSettings | undefined;
 }
 
 interface OpenCall {
@@ -80,25 +82,25 @@ export class ModelCalls {
   readonly #models: Models;
   readonly #cache: CallCache | undefined;
   readonly #events: EventEmitter;
-  readonly #commonSettings: Pick<BackendRequest, "reasoningEffort">;
   readonly #strategyOf: RunSettings["strategyOf"];
+  readonly #settings: ModelSettings;
   readonly #inFlight = new SingleFlight<Reply>();
   readonly #estimator = new TokenEstimator();
   #calls = 0;
 
-  constructor({ models, cache, events, reasoningEffort, strategyOf }: ModelCallsOptions) {
+  constructor({ models, cache, events, strategyOf, settings = {} }: ModelCallsOptions) {
     this.#models = models;
     this.#cache = cache;
     this.#events = events;
-    this.#commonSettings = omitUndefined({ reasoningEffort });
     this.#strategyOf = strategyOf;
+    this.#settings = settings;
   }
 
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */
   async call(call: ModelCall): Promise<Reply> {
     call.signal.throwIfAborted();
     const { nodeId, model, messages, step, ordinal, purpose, batch } = call;
-    const request = { ...toRequest(call), ...this.#commonSettings };
+    const request = toRequest(call, { ...this.#models.settingsOf(model), ...this.#settings });
     const requestHash = hashOf(request);
     this.#calls += 1;
     const callId = `c${this.#calls}`;
@@ -256,12 +258,13 @@ function toRefusal(backend: string): BackendConnectionError {
 }
 
 /** All messages of a step are sent again in the next one. */
-function toRequest({ model, messages, schema, purpose, maxTokens }: ModelCall): BackendRequest {
-  const request: { -readonly [Name in keyof BackendRequest]: BackendRequest[Name] } = { model, messages };
-  if (purpose === "step" || purpose === "extract") request.stableMessages = messages.length;
-  if (maxTokens !== undefined) request.maxTokens = maxTokens;
-  if (schema !== undefined) request.schema = schema;
-  return request;
+function toRequest(call: ModelCall, settings: ModelSettings): BackendRequest {
+  const { model, messages, schema, purpose, maxTokens = settings.maxTokens } = call;
+  const { temperature, seed, reasoningEffort, extraBody } = settings;
+  const isRepeated = purpose === "step" || purpose === "extract";
+  const stableMessages = isRepeated ? messages.length : undefined;
+  const optional = { stableMessages, maxTokens, schema, temperature, seed, reasoningEffort, extraBody };
+  return { model, messages, ...omitUndefined(optional) };
 }
 
 /** Canonical, since the keys of a request are always created in the same order. */

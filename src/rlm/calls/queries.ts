@@ -16,6 +16,8 @@ export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "si
   readonly strategyOf: RunSettings["strategyOf"];
   /** For queries that name no model. */
   readonly defaultModel: string;
+  /** Throws where a query may not ask the model that it names. */
+  readonly checkModel?: (name: string) => void;
   /** Default: query. */
   readonly purpose?: ModelCall["purpose"];
   /** Whether regular expressions of the schema are tried on the answer. Default: false, since code wrote the schema. */
@@ -86,6 +88,7 @@ export async function askModel(
 
 function callModel(query: Query, messages: readonly ChatMessage[], options: QueryOptions): Promise<Reply> {
   const { modelCalls, defaultModel, purpose = "query", nodeId, account, batch, signal, nextPosition } = options;
+  if (query.model) options.checkModel?.(query.model);
   const { step, ordinal } = nextPosition();
   return modelCalls.call({
     nodeId,

@@ -1,4 +1,4 @@
-// The best answer that a node's model can give where the work has to end, paid from what was kept for finishing.
+// The best answer that a model can give for a node where the work has to end, paid from what was kept for finishing.
 
 import type { ChatMessage } from "../../backends/backend.ts";
 import type { StopReason } from "../../protocol/runs.ts";
@@ -22,8 +22,9 @@ export interface ExtractionRequest {
 /** Never rejects. */
 export async function extract(run: RunContext, request: ExtractionRequest): Promise<NodeOutcome> {
   const { node, answer, position, signal, stopReason, why } = request;
-  const { id: nodeId, account, model, query, schema } = node;
-  const strategy = run.settings.strategyOf(model);
+  const { id: nodeId, account, query, schema } = node;
+  const { extractModel: model = node.model, strategyOf } = run.settings;
+  const strategy = strategyOf(model);
   const candidates = [...extractions({ strategy, query, schema, messages: request.messages }, why)];
   // The first one has the whole conversation, which is known to be too long after an error.
   if (stopReason === "error" && candidates.length > 1) candidates.shift();

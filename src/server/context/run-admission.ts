@@ -1,10 +1,11 @@
 // Admits runs that clients request: with the configured model, within its limits, and a limited number at a time.
 //
-// The configuration decides where data is sent and what it may cost. A client may choose a model name of the configured backend and lower
-// limits, but never a backend, an address or a key.
+// The configuration decides where data is sent and what it may cost. A client may choose a configured model, another one of a backend that
+// answers for a configured role, and lower limits, but never another backend, an address or a key.
 
 import { LimitExceededError } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
+import type { ModelChoice } from "../../rlm/models/model-choice.ts";
 import type { RLM, RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
 import { ProblemError, type Problem } from "../net/problem.ts";
@@ -21,8 +22,7 @@ export class RunAdmission {
   readonly #model: ConfiguredModel;
   readonly #maxRuns: number;
   readonly #live = new Set<Run>();
-  /** Model names that clients have chosen. */
-  readonly #models = new Set<string>();
+  #choice: ModelChoice | undefined;
   #rlm: RLM | undefined;
 
   constructor(runtime: Runtime, model: ConfiguredModel, maxRuns = DEFAULT_MAX_RUNS) {
@@ -58,7 +58,8 @@ export class RunAdmission {
     const { rlm } = this;
     if (rlm === undefined) throw new ProblemError(noModel(this.#model));
     checkLimits(request.limits, rlm.limits);
-    for (const name of [request.model, request.subModel]) if (name !== undefined) this.#chooseModel(name);
+    const { model, subModel, childModel, extractModel } = request;
+    for (const name of [model, subModel, childModel, extractModel]) if (name !== undefined) this.#checkModel(rlm, name);
     if (this.#live.size >= this.#maxRuns)
       throw new LimitExceededError({ what: "start another run", limit: "runs", value: this.#maxRuns });
     const run = rlm.run({ ...request, patterns: false });
@@ -68,11 +69,12 @@ export class RunAdmission {
     return run;
   }
 
-  #chooseModel(name: string): void {
-    const { backend } = this.#model as RLMOptions;
-    if (backend === "scripted") throw new ProblemError(SCRIPTED);
-    if (!this.#models.has(name) && this.#models.size >= MAX_MODELS) throw new ProblemError(TOO_MANY_MODELS);
-    this.#models.add(name);
+  #checkModel(rlm: RLM, name: string): void {
+    this.#choice ??= rlm.modelChoice(MAX_MODELS);
+    const why = this.#choice.whyNot(name);
+    if (why === undefined) return;
+    const detail = `Cannot use the model '${name}': ${why}`;
+    throw new ProblemError({ status: 422, code: "INVALID", detail });
   }
 }
 
@@ -80,14 +82,3 @@ function noModel(model: ConfiguredModel): Problem {
   const why = "whyNot" in model ? model.whyNot : "";
   return { status: 409, code: "NO_MODEL", detail: `No model can be asked: ${why}` };
 }
-
-const SCRIPTED: Problem = {
-  status: 422,
-  code: "INVALID",
-  detail: "The models of this server are scripts in files: a request cannot choose one",
-};
-const TOO_MANY_MODELS: Problem = {
-  status: 422,
-  code: "INVALID",
-  detail: `${MAX_MODELS} different models were asked for already: choose one of them, or none`,
-};

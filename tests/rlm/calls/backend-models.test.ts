@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import type { LanguageModel } from "../../internals.ts";
 import { BackendModels } from "../../../src/rlm/calls/backend-models.ts";
+import { nameModels } from "../../../src/rlm/calls/model-names.ts";
 import { createLanguageModel } from "../../fixtures/language-model.ts";
 
 test("answers of one address are never used for another, wherever the address is configured", () => {
@@ -18,7 +19,8 @@ test("answers of one address are never used for another, wherever the address is
 test("answers of a model object are shared only with objects that send to the same address", () => {
   const scopeOf = (config?: object): string => {
     const object = { ...createLanguageModel("v3", () => []), ...(config && { config }) } as LanguageModel;
-    return new BackendModels({ backend: undefined, objects: new Map([["m", object]]) }, new Dispatcher()).scopeOf("m");
+    const { named } = nameModels({ model: object });
+    return new BackendModels({ named }, new Dispatcher()).scopeOf(object.modelId);
   };
   const toUrl = (base: string) => ({ url: ({ path }: { readonly path: string }) => `${base}${path}` });
   expect(scopeOf(toUrl("http://a/v1"))).toBe(scopeOf(toUrl("http://a/v1")));
@@ -31,8 +33,6 @@ test("answers of a model object are shared only with objects that send to the sa
 test("keys of model objects are known from the environment", () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv("SOME_VENDOR_API_KEY", "a-very-private-value");
-  const objects = new Map([["m", createLanguageModel("v3", () => [])]]);
-  expect(new BackendModels({ backend: undefined, objects }, new Dispatcher()).secrets).toContain(
-    "a-very-private-value",
-  );
+  const { named } = nameModels({ model: createLanguageModel("v3", () => []) });
+  expect(new BackendModels({ named }, new Dispatcher()).secretsOf([])).toContain("a-very-private-value");
 });

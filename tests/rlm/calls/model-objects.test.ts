@@ -54,7 +54,7 @@ test("names in code go to the configured backend, and without one to the model o
   const ask = "try: FINAL(llm_query('?', model='other'))\nexcept LLMError as e: FINAL(f'{e.kind}: {e}')";
   const model = answer(code(ask));
   const alone = await watch(runtime.rlm({ ...settings, model }));
-  expect(alone.result.answer).toMatch(/^configuration: .*the models of this run are 'a-model'/);
+  expect(alone.result.answer).toMatch(/^configuration: .*the models to choose from are 'a-model'/);
   const backend = new ScriptedBackend(["from the backend"]);
   const both = await watch(runtime.rlm({ ...settings, model, backend }));
   expect(both.result.answer).toBe("from the backend");
@@ -78,11 +78,11 @@ test("identical calls of model objects are answered from the cache, for this pro
 
 test("two objects with one model id keep their own names and the price of the model", async () => {
   const [model, subModel] = [answer("a", { modelId: "gpt-5" }), answer("b", { modelId: "gpt-5" })];
-  const named = nameModels(model, subModel);
-  expect(named).toMatchObject({ model: "gpt-5", subModel: "gpt-5 (sub-model)", needsBackend: false });
-  expect(nameModels(model, model)).toMatchObject({ model: "gpt-5", subModel: "gpt-5" });
+  const { roles, named } = nameModels({ model, subModel });
+  expect(roles).toEqual({ model: "gpt-5", subModel: "gpt-5 (sub-model)" });
+  expect(nameModels({ model, subModel: model }).roles).toEqual({ model: "gpt-5", subModel: "gpt-5" });
   const prices = { "gpt-5": { inputUsd: 1, outputUsd: 2, cacheReadUsd: 3, cacheWriteUsd: 4 } };
-  const models = new BackendModels({ backend: undefined, objects: named.objects, prices }, new Dispatcher());
+  const models = new BackendModels({ named, prices }, new Dispatcher());
   expect(await models.priceOf("gpt-5 (sub-model)")).toEqual(prices["gpt-5"]);
 });
 

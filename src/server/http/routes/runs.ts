@@ -177,15 +177,18 @@ function noBlob(hash: string): Problem {
 
 /** A client's context is always data and never a path on the host. */
 function toRequest(
-  { id, query, context, schema, limits, model, subModel, mode, onLimit }: Omit<schemas.StartRunRequest, "waitMs">,
+  request: Omit<schemas.StartRunRequest, "waitMs">,
   variables: Readonly<Record<string, ContextValue>> = {},
 ): RunRequest {
+  const { id, query, context, schema, limits, mode, onLimit } = request;
+  const { model, subModel, childModel, extractModel, temperature, seed } = request;
   const inline = typeof context === "string" ? { text: context } : { json: context };
   const all = { ...(context !== undefined && { context: inline }), ...variables };
   return {
     query,
     ...(Object.keys(all).length > 0 && { context: all }),
-    ...omitUndefined({ id, schema, model, subModel, mode, onLimit, limits: limits && omitUndefined(limits) }),
+    ...omitUndefined({ id, schema, mode, onLimit, limits: limits && omitUndefined(limits) }),
+    ...omitUndefined({ model, subModel, childModel, extractModel, temperature, seed }),
   };
 }
 

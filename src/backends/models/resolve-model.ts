@@ -1,0 +1,38 @@
+// Which backend answers for the name of a model, and what the model is called there.
+//
+// A name of `models` comes first. Where a `backend` is set, every other name goes to it whole: names of some providers have slashes.
+// Otherwise the part before the first slash is a backend if there is one of that name, and any other name decides by its beginning.
+
+import { BACKENDS, backendOfModel } from "../provider-table.ts";
+
+/** Where names are looked up. */
+export interface ModelNames {
+  readonly models?: Readonly<Record<string, { readonly backend?: string | undefined; readonly model: string }>>;
+  /** Backends by name, beside the built-in ones. */
+  readonly backends?: Readonly<Record<string, unknown>>;
+  /** Whether all models without a backend of their own go to one that was chosen for the run. */
+  readonly hasBackend: boolean;
+}
+
+export interface ResolvedModel {
+  /** Null: the one that was chosen for the run. */
+  readonly backend: string | null;
+  /** As the backend spells it. */
+  readonly model: string;
+}
+
+export function resolveModel(name: string, names: ModelNames): ResolvedModel {
+  const { models = {} } = names;
+  const defined = Object.hasOwn(models, name) ? models[name] : undefined;
+  if (defined === undefined) return resolvePlain(name, names);
+  const { backend, model } = defined;
+  return backend === undefined ? resolvePlain(model, names) : { backend, model };
+}
+
+function resolvePlain(name: string, { backends = {}, hasBackend }: ModelNames): ResolvedModel {
+  if (hasBackend) return { backend: null, model: name };
+  const [backend = "", ...rest] = name.split("/");
+  const model = rest.join("/");
+  const isBackend = Object.hasOwn(backends, backend) || BACKENDS.includes(backend);
+  return isBackend && model !== "" ? { backend, model } : { backend: backendOfModel(name), model: name };
+}

@@ -1,0 +1,159 @@
+// Models per role: who is asked, under which name and with which settings.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BackendRequest } from "../../../src/backends/backend.ts";
+import { ScriptedBackend, type RLMOptions, type Runtime } from "../../internals.ts";
+import { openMockProvider } from "../../fixtures/mock-provider.ts";
+import { openTestRuntime } from "../../open.ts";
+import { code, isEnd, questionOf, watch } from "../scripting.ts";
+
+const plain = { mode: "rlm", cache: false, log: false } as const;
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await openTestRuntime({ poolSize: 1 });
+});
+afterAll(() => runtime.close());
+
+/** Two backends that note what they are asked. */
+function twoBackends(reply: (request: BackendRequest) => string) {
+  const asked: (Pick<BackendRequest, "model"> & { readonly backend: string; readonly request: BackendRequest })[] = [];
+  const open = (backend: string): ScriptedBackend =>
+    new ScriptedBackend((request) => {
+      asked.push({ backend, model: request.model, request });
+      return reply(request);
+    });
+  return { asked, backends: { one: open("one"), two: open("two") } };
+}
+
+test("each role has its own backend, and keeps its name in events and in what it used", async () => {
+  const { asked, backends } = twoBackends((request) => {
+    if (isEnd(request)) return "as far as it goes";
+    if (request.model === "reader") return "six";
+    if (questionOf(request) === "a part") return code("FINAL('of a child')");
+    return code("print(llm_query('How many?'), rlm_query('a part'))");
+  });
+  const { result, events } = await watch(
+    runtime.rlm({
+      ...plain,
+      backends,
+      models: { big: { backend: "one", model: "org/large" } },
+      model: "big",
+      subModel: "two/reader",
+      childModel: "two/child",
+      extractModel: "one/closer",
+      limits: { maxIterations: 1 },
+    }),
+  );
+  expect(result).toMatchObject({ status: "partial", answer: "as far as it goes" });
+  expect(asked.map(({ backend, model }) => [backend, model])).toEqual([
+    ["one", "org/large"],
+    ["two", "reader"],
+    ["two", "child"],
+    ["one", "closer"],
+  ]);
+  const starts = events.filter((event) => event.type === "model-call-start");
+  expect(starts.map(({ backend, model }) => [backend, model])).toEqual([
+    ["one", "big"],
+    ["two", "two/reader"],
+    ["two", "two/child"],
+    ["one", "one/closer"],
+  ]);
+  expect(Object.keys(result.usage.byModel)).toEqual(["big", "two/reader", "two/child", "one/closer"]);
+});
+
+test("settings of a call win over those of its model, and these over those of all models", async () => {
+  const { asked, backends } = twoBackends(({ model }) =>
+    model === "root" ? code("FINAL(llm_query('a') + llm_query('b', model='warm', max_tokens=7))") : "x",
+  );
+  const options: RLMOptions = {
+    ...plain,
+    backends,
+    model: "one/root",
+    subModel: "two/sub",
+    models: { warm: { model: "two/warm", temperature: 0.9, extraBody: { top_k: 3 }, maxTokens: 90 } },
+    temperature: 0.2,
+    seed: 7,
+    maxTokens: 50,
+  };
+  const sent = (): unknown[] =>
+    asked.splice(0).map(({ request }) => {
+      const { model, temperature, seed, maxTokens, extraBody } = request;
+      return { model, temperature, seed, maxTokens, ...(extraBody && { extraBody }) };
+    });
+  await watch(runtime.rlm(options));
+  expect(sent()).toEqual([
+    { model: "root", temperature: 0.2, seed: 7, maxTokens: 50 },
+    { model: "sub", temperature: 0.2, seed: 7, maxTokens: 50 },
+    { model: "warm", temperature: 0.9, seed: 7, maxTokens: 7, extraBody: { top_k: 3 } },
+  ]);
+  await watch(runtime.rlm(options), { temperature: 0, seed: 8 });
+  expect(sent()).toMatchObject([
+    { model: "root", temperature: 0, seed: 8 },
+    { model: "sub", temperature: 0, seed: 8 },
+    { model: "warm", temperature: 0, seed: 8 },
+  ]);
+});
+
+test("answers are cached for the settings and the model that they were given with", async () => {
+  const { asked, backends } = twoBackends(() => code("FINAL(1)"));
+  const ask = async (big: NonNullable<RLMOptions["models"]>[string], seed?: number): Promise<number> => {
+    const rlm = runtime.rlm({ ...plain, cache: true, backends, models: { big }, model: "big" });
+    await watch(rlm, { query: "cached with settings?", ...(seed !== undefined && { seed }) });
+    return asked.splice(0).length;
+  };
+  expect(await ask({ model: "one/a" })).toBe(1);
+  expect(await ask({ model: "one/a" })).toBe(0);
+  expect(await ask({ model: "one/a", temperature: 0 })).toBe(1);
+  expect(await ask({ model: "one/a", extraBody: { top_k: 1 } })).toBe(1);
+  expect(await ask({ model: "one/a" }, 1)).toBe(1);
+  expect(await ask({ model: "one/a" }, 2)).toBe(1);
+  expect(await ask({ model: "one/b" })).toBe(1);
+  expect(await ask({ model: "two/a" })).toBe(1);
+  expect(await ask({ model: "two/a" })).toBe(0);
+});
+
+test("code is refused a provider that no role uses, and told what there is", async () => {
+  const { backends } = twoBackends(() =>
+    code("try: llm_query('?', model='openai/gpt-5')\nexcept LLMError as error: FINAL(f'{error.kind}: {error}')"),
+  );
+  const { result } = await watch(runtime.rlm({ ...plain, backends, model: "one/root" }));
+  expect(result.answer).toBe(
+    "configuration: Cannot get an answer from openai/gpt-5: the models to choose from are 'one/root', and all models of one",
+  );
+});
+
+test("keys and addresses of each backend are its own, and errors name it", async () => {
+  await using first = await openMockProvider();
+  await using second = await openMockProvider();
+  first.plan({ text: [code("FINAL(llm_query_batched(['?'])[0].error)")] });
+  second.plan({ status: 401, body: '{"error":{"message":"who are you?"}}' });
+  const { result } = await watch(
+    runtime.rlm({
+      ...plain,
+      backends: {
+        first: { type: "openai", baseUrl: first.url, apiKey: "key-of-the-first" },
+        second: { baseUrl: second.url, apiKey: "key-of-the-second" },
+      },
+      model: "first/gpt-5",
+      subModel: "second/qwen3",
+    }),
+  );
+  expect(result.answer).toMatch(/^Cannot get an answer from second: .*who are you\?/);
+  const keysOf = (mock: typeof first): unknown[] => mock.requests.map(({ headers }) => headers["authorization"]);
+  expect(keysOf(first)).toEqual(["Bearer key-of-the-first"]);
+  expect(keysOf(second)).toEqual(["Bearer key-of-the-second"]);
+});
+
+test("check() finds what is wrong with the backend of any role", async () => {
+  const backends = { local: { baseUrl: "http://127.0.0.1:9" }, nowhere: {}, odd: { type: "nonsense" } };
+  const check = (options: Partial<RLMOptions>): Promise<void> =>
+    runtime.rlm({ backends, model: "local/a", ...options }).check();
+  await check({});
+  await expect(check({ subModel: "nowhere/a" })).rejects.toThrow(
+    "Cannot get an answer from nowhere: it needs the address of its server",
+  );
+  await expect(check({ extractModel: "odd/a" })).rejects.toThrow("Cannot get an answer from odd: there is no backend");
+  const models = { big: { backend: "lokal", model: "a" } };
+  await expect(check({ models, childModel: "big" })).rejects.toThrow("there is no backend 'lokal'");
+});
