@@ -7,14 +7,14 @@ import { BackendConnectionError } from "../errors.ts";
 import type { StopReason } from "../protocol/runs.ts";
 import type { Strategy } from "../protocol/strategy/strategy.ts";
 import { HostCalls } from "./calls/host-calls.ts";
-import type { CallPosition, ModelCall, Reply } from "./calls/model-calls.ts";
+import type { CallPosition, ModelCall } from "./calls/model-calls.ts";
 import { extract } from "./extraction/extract.ts";
 import { shortestExtraction } from "./extraction/extraction-messages.ts";
 import { describeBudget } from "./ledger/budget.ts";
 import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import { Answer } from "./reply/answer.ts";
-import { ReplyReader, type Reading } from "./reply/reply-reader.ts";
+import { ReplyReader, type Reading, type ReplyTexts } from "./reply/reply-reader.ts";
 import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
 import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
@@ -120,16 +120,16 @@ export class Node {
     const reader = new ReplyReader((code) => session.parses(code));
     const reply = await this.#reply({
       onText: (text) => reader.push(text),
-      onRetry: () => reader.restart(),
+      onRestart: () => reader.restart(),
     });
-    const reading = await reader.end(reply.text, reply.finishReason);
+    const reading = await reader.end(reply);
     this.#messages.push({ role: "assistant", content: reading.kept.trimEnd() || "(nothing)" });
     const observation = await this.#follow(session, reading);
     return this.#endStep(observation);
   }
 
   /** An empty reply counts as one without code, up to a number in a row. */
-  async #reply(listeners: Pick<ModelCall, "onText" | "onRetry">): Promise<Pick<Reply, "text" | "finishReason">> {
+  async #reply(listeners: Pick<ModelCall, "onText" | "onRestart">): Promise<ReplyTexts> {
     const { id: nodeId, signal, model, account } = this.#settings;
     try {
       const messages = [...this.#messages];
@@ -142,7 +142,7 @@ export class Node {
       this.#emptyReplies += 1;
       const isEmpty = error instanceof BackendConnectionError && error.fault === "empty";
       if (!isEmpty || this.#emptyReplies === this.#strategy.guards.emptyReplies) throw error;
-      return { text: "", finishReason: "stop" };
+      return { text: "", reasoning: "", finishReason: "stop" };
     }
   }
 

@@ -2,6 +2,9 @@
 
 import { BackendConnectionError } from "../../errors.ts";
 import type { Backend, BackendRequest, InputUsagePart, StreamPart } from "../backend.ts";
+import { looksLikeReasoning } from "../reasoning/looks-like-reasoning.ts";
+import type { Piece, ReasoningSplitter } from "../reasoning/reasoning-splitter.ts";
+import { AnswerText } from "./answer-text.ts";
 import type { CallOptions, Estimates } from "./call.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import {
@@ -26,6 +29,8 @@ const MAX_CHARACTERS = 64 * 1024 * 1024;
 const END_MS = 250;
 /** Text after a cut that is only white space does not keep the answer from ending. */
 const MAX_BLANK = 1000;
+/** How much is read after a cut to find out whether the text before it was reasoning. */
+const MAX_AHEAD = 12_000;
 /** What a model writes before it notices that the request is closed. */
 const TOKENS_IN_TRANSIT = 32;
 
@@ -35,10 +40,9 @@ const OVER = new Error("The call is over");
 export class Attempt {
   readonly #backend: Backend;
   readonly #request: BackendRequest;
+  readonly #splitter: ReasoningSplitter;
   readonly #estimates: Estimates;
-  #text = "";
-  #reasoning = "";
-  #textAfterCut = "";
+  readonly #answer = new AnswerText();
   #hiddenTokens = 0;
   #inputUsage: InputUsagePart["usage"] | null = null;
   #reportedUsage: ReportedUsage | null = null;
@@ -47,9 +51,15 @@ export class Attempt {
   #isSent = false;
   #isAccepted = false;
 
-  constructor(backend: Backend, request: BackendRequest, estimates: Estimates = toEstimates(request)) {
+  constructor(
+    backend: Backend,
+    request: BackendRequest,
+    splitter: ReasoningSplitter,
+    estimates: Estimates = toEstimates(request),
+  ) {
     this.#backend = backend;
     this.#request = request;
+    this.#splitter = splitter;
     this.#estimates = estimates;
   }
 
@@ -59,7 +69,8 @@ export class Attempt {
   }
 
   get answer(): Answer {
-    return { text: this.#text, reasoning: this.#reasoning, finishReason: this.#finishReason };
+    const { text, reasoning } = this.#answer;
+    return { text, reasoning, finishReason: this.#finishReason };
   }
 
   /** As reported, else estimated. */
@@ -78,9 +89,10 @@ export class Attempt {
   #estimateOutput(): Pick<ModelUsage, "outputTokens" | "reasoningTokens"> {
     const { tokensOf, hiddenTokens } = this.#estimates;
     const { maxTokens = Infinity } = this.#request;
-    const textTokens = tokensOf(this.#text + this.#textAfterCut);
+    const { text, reasoning, afterCut } = this.#answer;
+    const textTokens = tokensOf(text + afterCut);
     const reportedHidden = Number.isFinite(Math.min(this.#hiddenTokens, maxTokens)) ? this.#hiddenTokens : 0;
-    const reasoned = Math.max(reportedHidden, tokensOf(this.#reasoning) + hiddenTokens);
+    const reasoned = Math.max(reportedHidden, tokensOf(reasoning) + hiddenTokens);
     const reasoningTokens = Math.min(Math.max(0, maxTokens - textTokens), reasoned);
     const inTransit = this.#finishReason === "cut" ? TOKENS_IN_TRANSIT : 0;
     return { outputTokens: Math.min(maxTokens, textTokens + reasoningTokens + inTransit), reasoningTokens };
@@ -101,7 +113,7 @@ export class Attempt {
         });
         this.#read(own?.signal ?? signal, options).then(resolve, reject);
       });
-      if (this.#isEmpty()) throw this.#fault("empty", "the answer is empty");
+      if (this.#isEmpty()) throw this.#fault("empty", this.#whyEmpty());
     } catch (error) {
       this.#error = error ?? new Error("Cannot go on: nothing was thrown as the reason");
     } finally {
@@ -118,18 +130,45 @@ export class Attempt {
         const { done, value: part } = await parts.next();
         signal.throwIfAborted();
         if (done === true) throw this.#fault("connection", "the answer broke off before its end");
-        if (this.#add(part)) return;
-        if (part.type !== "text-delta" && part.type !== "reasoning-delta") continue;
-        const reaction = options.onPart?.(part);
-        if ((typeof reaction === "object" ? await reaction : reaction) !== "cut") continue;
-        signal.throwIfAborted();
-        this.#finishReason = "cut";
-        return await this.#awaitEnd(parts);
+        for (const piece of this.#split(part)) {
+          if (this.#add(piece)) return;
+          const reaction = this.#show(piece, options);
+          if ((typeof reaction === "object" ? await reaction : reaction) !== "cut") continue;
+          signal.throwIfAborted();
+          this.#answer.cut();
+        }
+        if (this.#answer.isCut && !this.#mayBeReasoning()) {
+          this.#finishReason = "cut";
+          return await this.#awaitEnd(parts);
+        }
       }
     } finally {
       // Closes the request. Its outcome no longer matters.
       parts.return?.().catch(() => {});
     }
+  }
+
+  /** Its text may be reasoning of the model, whichever way the provider sends it. */
+  #split(part: StreamPart): readonly (StreamPart | Piece)[] {
+    this.#isAccepted = true;
+    if (part.type === "text-delta") return this.#splitter.push(part.text);
+    if (part.type === "end") return [...this.#splitter.end(part.finishReason), part];
+    if (part.type === "reasoning-delta" || part.type === "hidden-reasoning") this.#splitter.noteReasoning();
+    return [part];
+  }
+
+  #show(piece: StreamPart | Piece, { onPart }: CallOptions): ReturnType<NonNullable<CallOptions["onPart"]>> {
+    if (this.#answer.isCut) return undefined;
+    if (piece.type === "text-delta" || piece.type === "reasoning-delta") return onPart?.(piece);
+    return piece.type === "reclassify" ? onPart?.({ type: "reclassify", text: this.#answer.text }) : undefined;
+  }
+
+  /** Whether text that was cut may be reasoning without an opening marker, and its closing one may follow. */
+  #mayBeReasoning(): boolean {
+    const { text, afterCut } = this.#answer;
+    if (!this.#splitter.isUndecided || !looksLikeReasoning(text)) return false;
+    if (afterCut.length > MAX_AHEAD) this.#splitter.settle("plain");
+    return afterCut.length <= MAX_AHEAD;
   }
 
   /** The text is complete. Waits for the end, but not for a model that writes on. */
@@ -142,12 +181,8 @@ export class Attempt {
       for (;;) {
         const next = await Promise.race([parts.next(), late]);
         if (next === undefined || next.done === true) return;
-        if (next.value.type !== "text-delta" && next.value.type !== "reasoning-delta") {
-          if (this.#add(next.value)) return;
-          continue;
-        }
-        this.#textAfterCut += next.value.text;
-        if (next.value.text.trim() !== "" || this.#textAfterCut.length > MAX_BLANK) return;
+        if (this.#add(next.value)) return;
+        if (this.#answer.afterCut.trim() !== "" || this.#answer.afterCut.length > MAX_BLANK) return;
       }
     } catch {
       // The stream failed where we would have left it.
@@ -157,16 +192,14 @@ export class Attempt {
   }
 
   /** True: that was the end. */
-  #add(part: StreamPart): boolean {
-    this.#isAccepted = true;
+  #add(part: StreamPart | Piece): boolean {
     switch (part.type) {
       case "response-start":
         break;
       case "text-delta":
-        this.#text += part.text;
-        break;
       case "reasoning-delta":
-        this.#reasoning += part.text;
+      case "reclassify":
+        this.#answer.add(part);
         break;
       case "input-usage":
         this.#inputUsage = part.usage;
@@ -175,11 +208,11 @@ export class Attempt {
         this.#hiddenTokens += part.maxTokens;
         break;
       case "end":
-        this.#finishReason = part.finishReason;
+        this.#finishReason = this.#answer.isCut ? "cut" : part.finishReason;
         this.#reportedUsage = part.usage;
         return true;
     }
-    if (this.#text.length + this.#reasoning.length > MAX_CHARACTERS) {
+    if (this.#answer.length > MAX_CHARACTERS) {
       throw this.#fault("malformed", `it has more than ${MAX_CHARACTERS} characters`, false);
     }
     return false;
@@ -187,7 +220,11 @@ export class Attempt {
 
   /** An answer that was truncated or refused may be empty: another attempt would be no better. */
   #isEmpty(): boolean {
-    return (this.#finishReason === "stop" || this.#finishReason === "other") && this.#text.trim() === "";
+    return (this.#finishReason === "stop" || this.#finishReason === "other") && this.#answer.text.trim() === "";
+  }
+
+  #whyEmpty(): string {
+    return this.#answer.reasoning === "" ? "the answer is empty" : "there is no answer after the reasoning";
   }
 
   /** A request that was turned away costs nothing; one that the provider worked on does, even without an answer. */

@@ -16,6 +16,8 @@ export interface Estimates {
 
 export type CallPart =
   | Extract<BackendPart, { type: "text-delta" | "reasoning-delta" }>
+  /** All text so far was reasoning, or all reasoning so far was text: the text so far is this. */
+  | { readonly type: "reclassify"; readonly text: string }
   /** Discard everything so far: the call starts again from its beginning after the delay. */
   | {
       readonly type: "retry";

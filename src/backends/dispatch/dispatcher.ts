@@ -13,6 +13,7 @@ import type { CallOptions, CallOutcome, CallTotals } from "./call.ts";
 import { sleep, systemClock, type Clock } from "./clock.ts";
 import { ModelSlots } from "./model-slots.ts";
 import { Attempt } from "./attempt.ts";
+import { ReasoningHabits } from "../reasoning/reasoning-habits.ts";
 import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
 
 export interface DispatcherOptions extends DispatchOptions {
@@ -30,6 +31,7 @@ export class Dispatcher {
   readonly #maxTries: number;
   readonly #maxWaitMs: number;
   readonly #firstDelayMs: number;
+  readonly #habits = new ReasoningHabits();
 
   constructor(options: DispatcherOptions = {}) {
     const { maxInFlight = 64, maxPerModel = 64, maxTries = 4, clock = systemClock } = options;
@@ -68,7 +70,7 @@ export class Dispatcher {
         const release =
           this.#slots.tryAcquire(lane, ticket, options.signal) ??
           (await this.#slots.acquire(lane, ticket, options.signal));
-        const attempt = new Attempt(backend, request, options.estimates);
+        const attempt = new Attempt(backend, request, this.#habits.openSplitter(lane, request), options.estimates);
         await attempt.run(options); // never rejects
         const { error } = attempt;
         if (isRetryable(error)) this.#slots.pause(lane, error.retryAfterMs ?? 0);

@@ -37,8 +37,8 @@ export interface ModelCall extends CallPosition {
   readonly signal: AbortSignal;
   /** Receives the text as it arrives. Returning true ends the answer there. */
   readonly onText?: (text: string) => boolean;
-  /** The text so far is void: the call is attempted again. */
-  readonly onRetry?: () => void;
+  /** The text so far is void: it was reasoning, or the call is attempted again. */
+  readonly onRestart?: () => void;
 }
 
 export interface Reply extends CachedAnswer {
@@ -236,8 +236,12 @@ export class ModelCalls {
       const { fault, message } = part.type === "retry" ? part.error : PAUSED;
       this.#events.emit({ type: "model-call-wait", nodeId, callId, fault, delayMs, attempts, error: message });
       if (part.type === "pause") return undefined;
-      call.onRetry?.();
+      call.onRestart?.();
       return charged.retry(part.usage);
+    }
+    if (part.type === "reclassify") {
+      call.onRestart?.();
+      return part.text !== "" && call.onText?.(part.text) === true ? "cut" : undefined;
     }
     const kind = part.type === "text-delta" ? "text" : "reasoning";
     this.#events.emit({ type: "model-call-delta", nodeId: call.nodeId, callId, text: part.text, kind });

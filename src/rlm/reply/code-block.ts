@@ -4,7 +4,14 @@
 // closes nothing. A block that is left open at the end is run only where it is certainly complete.
 
 import type { FinishReason } from "../../protocol/usage.ts";
-import { type Fence, indentOf, isClosing, parseOpening, unindent, withoutFenceAtEnd } from "./fence-line.ts";
+import {
+  type Fence,
+  indentOf,
+  isClosing,
+  parseOpening,
+  unindent,
+  withoutFenceAtEnd,
+} from "../../util/markdown/fence-line.ts";
 import { TripleQuotes } from "./triple-quotes.ts";
 
 export interface CodeBlock {
@@ -28,7 +35,8 @@ export type IsComplete = (code: string) => boolean | Promise<boolean>;
 
 const RUNNABLE: ReadonlySet<string> = new Set(["", "repl", "python", "py", "python3", "ipython"]);
 const MAX_CANDIDATES = 32;
-const HOW = "Write Python in a block that begins with ```repl and ends with ``` on a line of its own";
+/** What a reply should have. */
+export const HOW = "Write Python in a block that begins with ```repl and ends with ``` on a line of its own";
 
 export class CodeScanner {
   readonly #isComplete: IsComplete;

@@ -3,7 +3,7 @@
 // Read only where a message has no code, since the output of code may still change the answer. FINAL(...) must be at the beginning of
 // a line, outside of blocks, with balanced brackets and nothing after them. A near miss is no answer; a hint says what is missing.
 
-import { linesOutsideFences } from "./fence-line.ts";
+import { linesOutsideFences } from "../../util/markdown/fence-line.ts";
 
 export type TextFinal =
   /** `text` is verbatim, quotes included. */

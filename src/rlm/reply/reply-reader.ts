@@ -2,8 +2,8 @@
 //
 // Code comes first: an answer beside code that has not run yet would be a guess. A reply that asks for nothing gets a hint.
 
-import type { FinishReason } from "../../protocol/usage.ts";
-import { CodeScanner, type IsComplete } from "./code-block.ts";
+import type { CachedAnswer } from "../../protocol/usage.ts";
+import { CodeScanner, HOW, type IsComplete } from "./code-block.ts";
 import { findFinal } from "./final-call.ts";
 
 export type Reading = {
@@ -17,6 +17,8 @@ export type Reading = {
   /** `hint`: what the model is shown. */
   | { readonly kind: "nothing"; readonly hint: string }
 );
+
+export type ReplyTexts = Pick<CachedAnswer, "text" | "reasoning" | "finishReason">;
 
 export class ReplyReader {
   readonly #isComplete: IsComplete;
@@ -37,8 +39,10 @@ export class ReplyReader {
     this.#scanner = new CodeScanner(this.#isComplete);
   }
 
-  /** Call once, at the end, with the whole text. */
-  async end(text: string, finishReason: FinishReason): Promise<Reading> {
+  /** Call once, at the end, with all of it. */
+  async end(reply: ReplyTexts): Promise<Reading> {
+    const { text, finishReason } = reply;
+    if (text.trim() === "") return { kind: "nothing", hint: toEmptyHint(reply), kept: "" };
     const scanned = await this.#scanner.end(finishReason);
     if (scanned.kind === "code") {
       const { code, end } = scanned.block;
@@ -49,4 +53,14 @@ export class ReplyReader {
     if (final.kind === "variable") return { kind: "variable", name: final.name, kept: text };
     return { kind: "answer", text: final.text, kept: text };
   }
+}
+
+function toEmptyHint({ reasoning, finishReason }: ReplyTexts): string {
+  if (finishReason !== "length")
+    return `Nothing was run: your message is empty, but for what you may have reasoned. ${HOW}`;
+  const what =
+    reasoning === ""
+      ? "reached its limit of tokens before it said anything"
+      : "used its whole limit of tokens on reasoning";
+  return `Nothing was run: your message ${what}. Be brief. ${HOW}`;
 }

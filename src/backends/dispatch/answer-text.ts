@@ -1,0 +1,51 @@
+// What came of an answer so far: its text, its reasoning, and what followed after it was cut.
+
+import type { Piece } from "../reasoning/reasoning-splitter.ts";
+
+export class AnswerText {
+  #text = "";
+  #reasoning = "";
+  #afterCut = "";
+  #isCut = false;
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get reasoning(): string {
+    return this.#reasoning;
+  }
+
+  /** It is no part of the answer, but was written. */
+  get afterCut(): string {
+    return this.#afterCut;
+  }
+
+  /** False again after a reclassification, which makes it all reasoning. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  get length(): number {
+    return this.#text.length + this.#reasoning.length + this.#afterCut.length;
+  }
+
+  add(piece: Piece): void {
+    if (piece.type === "reclassify") this.#reclassify(piece.as);
+    else if (this.#isCut) this.#afterCut += piece.text;
+    else if (piece.type === "text-delta") this.#text += piece.text;
+    else this.#reasoning += piece.text;
+  }
+
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  #reclassify(as: "text" | "reasoning"): void {
+    const all = this.#reasoning + this.#text + this.#afterCut;
+    this.#text = as === "text" ? all : "";
+    this.#reasoning = as === "text" ? "" : all;
+    this.#afterCut = "";
+    this.#isCut = false;
+  }
+}
