@@ -280,6 +280,20 @@ attempt('budget', extra=1)
     expect((await run(script)).result.data).toEqual(["5000000", Array(4).fill("5000000")]);
   });
 
+  test("with more values than a message may have gets an error, and keeps its variables", async () => {
+    const { result, observations } = await run([
+      code("rows = [[1, 2]] * 400_000\nFINAL(rows)"),
+      // The most that the host takes, and one more.
+      code("import rlm_host\nrlm_host.call('budget', a=[0] * 499_994)\nrlm_host.call('budget', a=[0] * 499_995)"),
+      code("import json\nFINAL([len(rows), len(json.dumps(rows))])"),
+    ]);
+    const why = "the call is too long: it has more than 500,000 JSON values. Pass long data as one text";
+    expect(observations[0]).toContain(`ValueError: final: ${why}`);
+    expect(observations[1]).toContain(`line 3, in <module>`);
+    expect(observations[1]).toContain(`ValueError: budget: ${why}`);
+    expect(result.data).toEqual([400_000, 3_200_000]);
+  });
+
   test("gets an error for a prompt that is too large to send", async () => {
     const { result } = await run([
       code("try: llm_query('x' * 40_000_000)\nexcept ValueError as e: why = str(e)"),

@@ -1,9 +1,14 @@
 """Calls from user code to the host."""
 
 import json
+import os
+import sys
 import unittest
 
-from harness import WorkerCase
+from harness import ROOT, WorkerCase
+
+sys.path.insert(0, os.path.join(ROOT, "python"))
+from worker.io import channel
 
 
 class Calls(WorkerCase):
@@ -61,6 +66,19 @@ class Calls(WorkerCase):
         for args, name in (("a={1}", "TypeError"), ("a=float('nan')", "ValueError"), ("a=deep", "ValueError"), ("a='x' * (40 << 20)", "ValueError")):
             self.assertEqual(self.worker.run(f"rlm_host.call('x', {args})")["error"]["name"], name)
         self.assertEqual(self.worker.run("rlm_host.call(1)")["error"]["name"], "TypeError")
+
+    def test_arguments_with_too_many_values_are_refused_before_they_are_sent(self):
+        # One value is the event, with four commas, and one the arguments.
+        self.worker.run(f"import rlm_host\nMOST = {channel.MAX_PARTS} - 6\nkept = 'kept'")
+        for args in ("a=[0] * (MOST + 1)", "a=[[]] * (MOST // 2 + 1)", "a=[{'x,[{': (1, 2)}] * (MOST // 4 + 1)", "a=dict.fromkeys(range(MOST + 1))"):
+            error = self.worker.run(f"rlm_host.call('x', {args})")["error"]
+            self.assertEqual((args, error["name"]), (args, "ValueError"))
+            self.assertRegex(error["value"], r"^x: the call is too long: it has more than 500,000 JSON values\. Pass long data as one text")
+        for args in ("a=[0] * MOST", "a=[[]] * (MOST // 2)", "a='[,{' * 400_000"):
+            execution = self.worker.send(f"rlm_host.call('x', {args})")
+            self.reply(self.worker.event())
+            self.assertEqual(self.worker.status(execution)["status"], "ok", args)
+        self.assertEqual(self.worker.value("kept"), "'kept'")
 
     def test_a_waiting_call_is_interrupted(self):
         for code in ("import rlm_host; rlm_host.call('slow')", "import rlm_host; await rlm_host.acall('slow')"):

@@ -9,9 +9,10 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict
 
-from .channel import Writer, frame_of
+from .channel import TooLarge, Writer, frame_of
 from .threads import Threads
 
+ADVICE = "Pass long data as one text, such as json.dumps(data), or in several calls"
 MAX_DEPTH = 56  # the host refuses messages nested deeper than 64
 
 
@@ -46,7 +47,8 @@ class Calls:
         sys.modules["rlm_host"] = module
 
     def call(self, name: str, /, **args: Any) -> Any:
-        """Calls the host and waits for its reply. Raises HostCallError, or TypeError if the arguments are not JSON."""
+        """Calls the host and waits for its reply. Raises HostCallError, or TypeError or ValueError if the arguments are not JSON or too much
+        for one message; nothing was sent then."""
         number = next(self._numbers)
         return self._ask(number, self._frame(number, name, args))
 
@@ -113,7 +115,10 @@ class Calls:
     def _frame(self, number: int, name: str, args: Dict[str, Any]) -> bytes:
         if not isinstance(name, str):
             raise TypeError(f"the name of a call must be a str, not {type(name).__name__}")
-        frame = frame_of({"type": "call", "id": self._threads.tag().execution, "call": number, "name": name, "args": args})
+        try:
+            frame = frame_of({"type": "call", "id": self._threads.tag().execution, "call": number, "name": name, "args": args})
+        except TooLarge as error:
+            raise ValueError(f"{name}: the call is too long: it has {error.why}. {ADVICE}") from None
         if frame.count(b"{") + frame.count(b"[") > MAX_DEPTH and _is_deeper(args, MAX_DEPTH):
             raise ValueError(f"arguments of a call may be nested {MAX_DEPTH} deep at most")
         return frame

@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 MAX_LINE = 60 * 1024
 MAX_PAYLOAD = (32 << 20) - 4096
+MAX_PARTS = 500_000  # the host ends a worker that sends more in one message: brackets that open, and commas
 BUFFER = 256 * 1024
 ALL_SIGNALS = frozenset(signal.valid_signals())
 
@@ -24,6 +25,14 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 class ChannelClosed(Exception):
     """The other end of a pipe is gone."""
+
+
+class TooLarge(ValueError):
+    """The host would not take this message. ``why`` completes "it has ..."."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"a message is too long: it has {why}")
+        self.why = why
 
 
 class Reader:
@@ -104,7 +113,7 @@ class Writer:
         self._flush: Callable[[], None] = self._buffer.flush
 
     def send(self, event: Dict[str, Any]) -> None:
-        """Sends one event, as header and payload if it is long. Raises ValueError if it is too long even for that."""
+        """Sends one event, as header and payload if it is long. Raises TooLarge if it is too long even for that."""
         self.send_frame(frame_of(event))
 
     def send_frame(self, frame: bytes) -> None:
@@ -132,15 +141,29 @@ def encode(value: Any) -> str:
 
 
 def frame_of(event: Dict[str, Any]) -> bytes:
-    """One event as bytes on the pipe."""
+    """One event as bytes on the pipe. Raises TooLarge."""
     body = _encode(event).encode("ascii")
     if len(body) <= MAX_LINE:
         return body + b"\n"
     if len(body) > MAX_PAYLOAD:
-        raise ValueError(f"an event of {len(body):,} bytes is too long: the limit is {MAX_PAYLOAD:,}")
+        raise TooLarge(f"{len(body):,} bytes of JSON, more than {MAX_PAYLOAD:,}")
+    # The commas and brackets of texts count here, too, so this is only the most that it can be.
+    if body.count(b",") + body.count(b"[") + body.count(b"{") > MAX_PARTS and _has_more_parts(event, MAX_PARTS):
+        raise TooLarge(f"more than {MAX_PARTS:,} JSON values")
     header = {key: event[key] for key in ("type", "id", "call") if key in event}
     header["bytes"] = len(body)
     return _encode(header).encode("ascii") + b"\n" + body
+
+
+def _has_more_parts(value: Any, limit: int) -> bool:
+    """Counts as the host does, up to the limit. The value is JSON."""
+    pending = [value]
+    while pending and limit >= 0:
+        container = pending.pop()
+        limit -= len(container) or 1  # its bracket, and a comma between two items
+        items = container.values() if isinstance(container, dict) else container
+        pending.extend(item for item in items if isinstance(item, (dict, list, tuple)))
+    return limit < 0
 
 
 def _closed(*_: Any) -> int:
