@@ -272,9 +272,9 @@ export interface LocalRLMOptions extends Omit<RLMOptions, "model" | "subModel" |
   /** Backends under names of the caller's. Default: the built-in ones. */
   readonly backends?: Readonly<Record<string, BackendDefinition | Backend>> | undefined;
   /**
-   * A name of `backends`, a provider (`openai`, `anthropic`, `azure`, ...), `openai-compatible`, `scripted`, or an own implementation. All
+   * A name of `backends`, a provider (`openai`, `anthropic`, `gemini`, ...), `openai-compatible`, `scripted`, or an own implementation. All
    * models without a backend of their own go to it. Default, for each model: the part before the first slash of its name, if that is a
-   * backend; else `anthropic` for `claude...`, and `openai`.
+   * backend; else `anthropic` for `claude...`, `gemini` for `gemini...`, and `openai`.
    */
   readonly backend?: string | Backend | undefined;
   /** Of the backend, which is then `openai-compatible` by default. Default: the provider's. */

@@ -1,7 +1,7 @@
 // The providers that have a name: how each is spoken to, where it is, and where its key comes from.
 
 /** How a provider is spoken to. The files are in `providers/protocols/`. */
-export type ProtocolName = "responses" | "messages" | "chat" | "azure" | "mistral" | "openrouter";
+export type ProtocolName = "responses" | "messages" | "gemini" | "chat" | "azure" | "mistral" | "openrouter";
 
 export interface Provider {
   readonly protocol: ProtocolName;
@@ -21,6 +21,15 @@ export interface Provider {
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   openai: hosted("responses", "OPENAI", "https://api.openai.com/v1", "openai"),
   anthropic: hosted("messages", "ANTHROPIC", "https://api.anthropic.com/v1", "anthropic"),
+  gemini: {
+    protocol: "gemini",
+    keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    needsKey: true,
+    urlVariables: ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    rootPath: "/v1beta",
+    pricedAs: "google",
+  },
   azure: {
     protocol: "azure",
     keyVariables: ["AZURE_OPENAI_API_KEY"],
@@ -62,7 +71,10 @@ export function providerOfUrlVariable(variable: string): Provider | undefined {
   return Object.values(PROVIDERS).find(({ urlVariables }) => urlVariables.includes(variable));
 }
 
-const FAMILIES: readonly (readonly [beginning: string, backend: string])[] = [["claude", "anthropic"]];
+const FAMILIES: readonly (readonly [beginning: string, backend: string])[] = [
+  ["claude", "anthropic"],
+  ["gemini", "gemini"],
+];
 
 /** The provider of a model by how its name begins. Default: OpenAI. */
 export function backendOfModel(model: string): string {

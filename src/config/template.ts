@@ -15,8 +15,8 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # sub_model = "gpt-5-nano"
 ## How much the model reasons, a value of the provider: low, medium, high. Default: the provider's.
 # reasoning_effort = "low"
-## A provider (openai, anthropic, azure, openrouter, ...), openai-compatible, scripted, or a name from
-## [backends.NAME]. Default: openai-compatible with a base_url, anthropic for claude-..., else openai.
+## A provider (openai, anthropic, gemini, azure, openrouter, ...), openai-compatible, scripted, or a name from
+## [backends.NAME]. Default: openai-compatible with a base_url, else by the model: claude-..., gemini-..., else openai.
 # backend = "openai"
 ## The address of the provider.
 # base_url = "http://localhost:11434/v1"

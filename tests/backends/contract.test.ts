@@ -49,6 +49,11 @@ describeBackend("openai-compatible", {
   capabilities: { canHideUsage: true, countsCacheWrites: false },
 });
 
+describeBackend("gemini", {
+  open: () => openAtMock((baseUrl) => openBackend("gemini", { ...key, baseUrl, env: {} })),
+  capabilities: { canHideUsage: true, countsCacheWrites: false },
+});
+
 describeBackend("azure", {
   open: () => openAtMock((baseUrl) => openBackend("azure", { ...key, baseUrl, env: {} })),
   capabilities: { canHideUsage: true, countsCacheWrites: false },

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { baseUrlOf, openBackend } from "../../src/backends/open-backend.ts";
+import { baseUrlOf, openBackend, secretsOf } from "../../src/backends/open-backend.ts";
 import { openMockProvider } from "../fixtures/mock-provider.ts";
 import { aRequest } from "./describe-backend.ts";
 
@@ -10,13 +10,14 @@ describe("openBackend()", () => {
       fault: "configuration",
       retryable: false,
       message:
-        "Cannot get an answer from constructor: there is no backend 'constructor', only openai, anthropic, azure, openrouter, deepseek, groq, mistral, together, xai, openai-compatible, scripted",
+        "Cannot get an answer from constructor: there is no backend 'constructor', only openai, anthropic, gemini, azure, openrouter, deepseek, groq, mistral, together, xai, openai-compatible, scripted",
     });
   });
 
   test.each([
     ["openai", "OPENAI_API_KEY"],
     ["anthropic", "ANTHROPIC_API_KEY"],
+    ["gemini", "GEMINI_API_KEY"],
     ["azure", "AZURE_OPENAI_API_KEY"],
     ["openrouter", "OPENROUTER_API_KEY"],
   ])("of %s without a key names %s", async (name, variable) => {
@@ -40,6 +41,7 @@ describe("openBackend()", () => {
     ["openai", "OPENAI"],
     ["anthropic", "ANTHROPIC"],
     ["openai-compatible", "OPENAI_COMPATIBLE"],
+    ["gemini", "GEMINI"],
     ["azure", "AZURE_OPENAI"],
     ["openrouter", "OPENROUTER"],
     ["deepseek", "DEEPSEEK"],
@@ -53,8 +55,14 @@ describe("openBackend()", () => {
     const env = { [`${prefix}_API_KEY`]: " sk-from-the-environment\n", [`${prefix}_BASE_URL`]: mock.url };
     const backend = await openBackend(name, { env });
     for await (const _ of backend.stream(aRequest(), { signal: new AbortController().signal }));
-    const { authorization, "x-api-key": key, "api-key": azureKey } = mock.requests[0]?.headers ?? {};
-    expect(authorization ?? `Bearer ${String(key ?? azureKey)}`).toBe("Bearer sk-from-the-environment");
+    const headers = mock.requests[0]?.headers ?? {};
+    const key = ["x-api-key", "api-key", "x-goog-api-key"].map((header) => headers[header]).find(Boolean);
+    expect(headers.authorization ?? `Bearer ${String(key)}`).toBe("Bearer sk-from-the-environment");
+  });
+
+  test("of gemini also takes the key of Google's other clients", async () => {
+    expect(secretsOf("gemini", { env: { GOOGLE_API_KEY: "the-other" } })).toEqual(["the-other"]);
+    expect(secretsOf("gemini", { env: { GOOGLE_API_KEY: "the-other", GEMINI_API_KEY: "own" } })).toEqual(["own"]);
   });
 
   test.each(["firstByteMs", "betweenBytesMs", "totalMs"])("refuses an invalid limit %s", async (limit) => {
@@ -77,6 +85,8 @@ describe("the address of a backend", () => {
     ["openai-compatible", "http://localhost:11434", "http://localhost:11434/v1"],
     ["openai-compatible", "http://localhost:4000/proxy/v1/", "http://localhost:4000/proxy/v1"],
     ["openai-compatible", "https://gw.example/v1/chat/completions?region=eu", "https://gw.example/v1?region=eu"],
+    ["gemini", undefined, "https://generativelanguage.googleapis.com/v1beta"],
+    ["gemini", "http://localhost:4000", "http://localhost:4000/v1beta"],
     ["openrouter", undefined, "https://openrouter.ai/api/v1"],
     ["openrouter", "https://openrouter.ai", "https://openrouter.ai/api/v1"],
     ["groq", "https://api.groq.com/", "https://api.groq.com/openai/v1"],

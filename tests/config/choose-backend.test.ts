@@ -19,6 +19,7 @@ test("a custom backend has a type, an address and a key variable", () => {
   expect(chooseBackend(loadText(toml, { flags }))).toEqual({ backend: "openai", baseUrl: "http://localhost:2" });
   expect(chooseBackend(loadText(""))).toEqual({ backend: "openai" });
   expect(chooseBackend(loadText("[rlm]\nmodel = 'claude-x'"))).toEqual({ backend: "anthropic" });
+  expect(chooseBackend(loadText("[rlm]\nmodel = 'gemini-x'"))).toEqual({ backend: "gemini" });
   expect(chooseBackend(loadText("", { flags: { base_url: "http://localhost:1" } })).backend).toBe("openai-compatible");
 });
 

@@ -28,6 +28,7 @@ export interface ProviderSettings {
 const protocols: Readonly<Record<ProtocolName, () => Promise<WireProtocol>>> = {
   responses: async () => (await import("./protocols/openai-responses.ts")).openaiResponses,
   messages: async () => (await import("./protocols/anthropic-messages.ts")).anthropicMessages,
+  gemini: async () => (await import("./protocols/gemini.ts")).gemini,
   chat: async () => (await import("./protocols/openai-chat.ts")).openaiChat,
   azure: async () => (await import("./protocols/chat-dialects.ts")).azureChat,
   mistral: async () => (await import("./protocols/chat-dialects.ts")).mistralChat,

@@ -15,7 +15,7 @@ import { aRequest } from "../describe-backend.ts";
 const KEY = "sk-proj-abcdefghij0123456789ABCDEFGHIJ";
 const never = new AbortController().signal;
 
-describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
+describe.each(["openai", "anthropic", "gemini", "openai-compatible"])("%s", (name) => {
   test.each<[string, MockReply, object]>([
     ["401", { status: 401, body: error("no such key") }, { fault: "authentication", status: 401, retryable: false }],
     ["403", { status: 403, body: error("not yours") }, { fault: "authentication", status: 403, retryable: false }],
@@ -172,8 +172,9 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     await textOf(name, { baseUrl: mock.url, env: {} });
-    const headers = mock.requests[0]?.headers;
-    expect(name === "anthropic" ? headers?.["x-api-key"] : headers?.authorization?.replace("Bearer ", "")).toBe(KEY);
+    const headers = mock.requests[0]?.headers ?? {};
+    const header = { anthropic: "x-api-key", gemini: "x-goog-api-key" }[name] ?? "authorization";
+    expect(String(headers[header]).replace("Bearer ", "")).toBe(KEY);
     expect(headers?.["user-agent"]).toMatch(/^rlm-runtime\//);
     expect(JSON.stringify(mock.requests[0]?.body)).toContain("a question");
   });
@@ -181,14 +182,15 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
   test("stops sending the temperature to a model that refuses it", async () => {
     await using mock = await openMockProvider();
     mock.plan(({ body }) =>
-      body["temperature"] === undefined
+      settingsIn(body)["temperature"] === undefined
         ? { text: ["warm"] }
         : { status: 400, body: error("Unsupported parameter: 'temperature' is not supported with this model") },
     );
     const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
     const request = aRequest({ temperature: 0 });
     for (let n = 0; n < 2; n++) for await (const _ of backend.stream(request, { signal: never }));
-    expect(mock.requests.map(({ body }) => body["temperature"])).toEqual([0, undefined, undefined]);
+    const sent = mock.requests.map(({ body }) => settingsIn(body)["temperature"]);
+    expect(sent).toEqual([0, undefined, undefined]);
   });
 
   test("does not repeat a request for a 400 about something else", async () => {
@@ -200,9 +202,10 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
 
   test("sends the schema, and stops where it is refused", async () => {
     await using mock = await openMockProvider();
-    const field = { openai: "text", anthropic: "output_config", "openai-compatible": "response_format" }[name] ?? "";
+    const fields = { openai: "text", anthropic: "output_config", gemini: "responseJsonSchema" };
+    const field = (fields as Partial<Record<string, string>>)[name] ?? "response_format";
     mock.plan(({ body }) =>
-      body[field] === undefined
+      settingsIn(body)[field] === undefined
         ? { text: ['{"n":1}'] }
         : { status: 400, body: error(`response_format: json_schema is not supported (${field})`) },
     );
@@ -214,15 +217,16 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     };
     const model = name === "anthropic" ? "claude-sonnet-4-5" : "a-model";
     expect(await textOf(name, { baseUrl: mock.url }, { schema, model })).toBe('{"n":1}');
-    expect(JSON.stringify(mock.requests[0]?.body[field])).toContain('"n"');
-    expect(mock.requests.map(({ body }) => body[field] === undefined)).toEqual([false, true]);
+    const sent = mock.requests.map(({ body }) => settingsIn(body)[field]);
+    expect(JSON.stringify(sent[0])).toContain('"n"');
+    expect(sent.map((value) => value === undefined)).toEqual([false, true]);
   });
 
   test("sends the fields of an extra body, which may not replace the messages", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     await textOf(name, { baseUrl: mock.url }, { extraBody: { top_k: 40, metadata: { user: "me" } } });
-    expect(mock.requests[0]?.body).toMatchObject({ model: "a-model", top_k: 40, metadata: { user: "me" } });
+    expect(mock.requests[0]?.body).toMatchObject({ top_k: 40, metadata: { user: "me" } });
     const fault = await faultOf(name, { baseUrl: mock.url }, { extraBody: { messages: [] } });
     expect(fault).toMatchObject({ fault: "configuration", retryable: false });
     expect(mock.requests).toHaveLength(1);
@@ -269,7 +273,7 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
     const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never, onPart: () => "cut" });
     expect(outcome).toMatchObject({ ok: true, finishReason: "cut", attempts: 1 });
-    const isInputReported = name === "anthropic";
+    const isInputReported = name === "anthropic" || name === "gemini";
     const [inputTokens, outputTokens] = [isInputReported ? 40 : 4 + 8, 5 + 32];
     expect(outcome.usage).toMatchObject({ inputTokens, outputTokens });
     expect(outcome.usage.estimatedTokens).toBe(isInputReported ? outputTokens : inputTokens + outputTokens);
@@ -414,6 +418,11 @@ describe("openai-compatible", () => {
     expect(parts.at(-1)).toMatchObject({ usage: { costUsd: 0.25 } });
   });
 });
+
+/** Gemini has its settings in an object of their own. */
+function settingsIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return (body["generationConfig"] as Readonly<Record<string, unknown>> | undefined) ?? body;
+}
 
 function error(message: string, type = "some_error"): string {
   return JSON.stringify({ type: "error", error: { type, message, code: type } });

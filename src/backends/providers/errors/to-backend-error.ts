@@ -7,6 +7,7 @@
 import { BackendConnectionError, type BackendFault } from "../../../errors.ts";
 import { parseJSON } from "../../../util/parse-json.ts";
 import { isTooLong } from "../refusals/token-limits.ts";
+import { readGoogleDetails } from "./google-details.ts";
 import { redact } from "./redact.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { toFields, UnreadableEvent, type Fields } from "../protocols/wire-protocol.ts";
@@ -78,12 +79,13 @@ function toKind({ status, message, codes }: Facts): Kind {
 }
 
 function toKindOfStatus(status: number, codes: string): Kind {
-  if (status === 401 || status === 403) return { fault: "authentication", retryable: false };
+  if (status === 401 || status === 403 || /api_key_invalid/.test(codes))
+    return { fault: "authentication", retryable: false };
   if (status === 408) return { fault: "timeout", retryable: true };
   if (status === 409) return { fault: "server", retryable: true };
   // A quota that is used up, or a balance, does not come back by waiting.
   if (status === 402) return { fault: "rate-limit", retryable: false };
-  if (status === 429) return { fault: "rate-limit", retryable: !/insufficient_quota|billing/.test(codes) };
+  if (status === 429) return { fault: "rate-limit", retryable: !/insufficient_quota|billing|perday/.test(codes) };
   if (status === 501) return { fault: "server", retryable: false };
   if (status >= 500) return { fault: "server", retryable: true };
   return { fault: "bad-request", retryable: false };
@@ -116,14 +118,16 @@ function readFacts(error: unknown): Facts {
   const reported = toReportedError(outer);
   const causes = toCauses(outer);
   const types = [reported["code"], reported["type"], outer["code"], outer["type"]].filter((code) => code !== undefined);
-  const codes = [...types, ...causes.flatMap((cause) => [cause["name"], cause["code"]])].map(toText);
+  const google = readGoogleDetails(reported["details"]);
+  const names = causes.flatMap((cause) => [cause["name"], cause["code"]]);
+  const codes = [...types, ...google.codes, ...names].map(toText);
   const messages = [messageOf(reported), outer["responseBody"], outer["message"], error].map(toText);
   const message = isCutOff(outer) ? "the answer broke off" : messages.find((text) => text.trim() !== "");
   return {
     status: toStatus(outer, types),
     message: withCode(message ?? "", causes),
     codes: codes.join(" ").toLowerCase(),
-    retryAfterMs: parseRetryAfter(toHeaders(outer["responseHeaders"]), Date.now()),
+    retryAfterMs: parseRetryAfter(toHeaders(outer["responseHeaders"]), Date.now()) ?? google.retryAfterMs,
     isRetryable: outer["isRetryable"],
   };
 }
@@ -141,9 +145,10 @@ function isCutOff({ statusCode }: Fields): boolean {
   return typeof statusCode === "number" && statusCode < 300;
 }
 
-/** `{ "error": { message, type, code } }`, which all providers send, as the body or as parsed data. */
+/** `{ "error": { message, type, code } }`, which all providers send, as the body or as parsed data. Google may send it in a list. */
 function toReportedError(outer: Fields): Fields {
-  for (const frame of [toFields(outer["data"]), toFields(parseBody(outer["responseBody"]))]) {
+  for (const sent of [outer["data"], parseBody(outer["responseBody"])]) {
+    const frame = toFields(Array.isArray(sent) ? sent[0] : sent);
     for (const error of [frame["error"], toFields(frame["response"])["error"]]) {
       if (typeof error === "object" && error !== null) return toFields(error);
       if (typeof error === "string") return { message: error };

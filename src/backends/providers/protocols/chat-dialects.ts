@@ -19,7 +19,7 @@ export const azureChat: WireProtocol = {
 export const mistralChat: WireProtocol = {
   ...openaiChat,
   toBody: (request) => {
-    const { stream_options: _unknown, seed, ...body } = openaiChat.toBody(request);
+    const { seed, ...body } = openaiChat.toBody({ ...request, reportsUsage: false });
     return { ...body, ...(seed !== undefined && { random_seed: seed }) };
   },
 };

@@ -58,5 +58,6 @@ export function toCount(value: unknown): number {
 
 /** In the shape that `toBackendError` reads. */
 export function toStreamError(error: unknown): Error {
-  return Object.assign(new Error("the provider failed"), { data: { error: toFields(error) } });
+  const reported = typeof error === "string" ? { message: error } : toFields(error);
+  return Object.assign(new Error("the provider failed"), { data: { error: reported } });
 }

@@ -31,7 +31,12 @@ const MISNAMED_LIMIT =
 
 const QUIRKS: readonly Quirk[] = [
   without("temperature", /temperature/i, WRONG_VALUE),
-  without("reasoningEffort", /effort/i, WRONG_EFFORT),
+  // Ollama and Google call it thinking.
+  without(
+    "reasoningEffort",
+    /effort|does not support thinking|thinking.{0,40}not (?:supported|enabled)/i,
+    WRONG_EFFORT,
+  ),
   without("schema", /response_?format|json_?schema|output_(config|format)|text\.format|structured output/i),
   without("seed", /\bseed\b/i, WRONG_VALUE),
   {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anthropicMessages } from "../../../../src/backends/providers/protocols/anthropic-messages.ts";
+import { gemini } from "../../../../src/backends/providers/protocols/gemini.ts";
 import { openaiChat } from "../../../../src/backends/providers/protocols/openai-chat.ts";
 import { openaiResponses } from "../../../../src/backends/providers/protocols/openai-responses.ts";
 import type { WireProtocol } from "../../../../src/backends/providers/protocols/wire-protocol.ts";
@@ -52,6 +53,7 @@ describe("the events of", () => {
   test.each<[string, WireProtocol]>([
     ["OpenAI", openaiResponses],
     ["Anthropic", anthropicMessages],
+    ["Gemini", gemini],
     ["compatible servers", openaiChat],
   ])("%s may be anything and yield only parts or an error", (_, protocol) => {
     const type = fc.constantFrom(
@@ -71,6 +73,11 @@ describe("the events of", () => {
         usage: fc.anything(),
       }),
       fc.record({
+        candidates: fc.array(fc.record({ content: fc.anything(), finishReason: fc.anything() })),
+        usageMetadata: fc.dictionary(fc.constantFrom("promptTokenCount", "thoughtsTokenCount"), fc.anything()),
+        promptFeedback: fc.anything(),
+      }),
+      fc.record({
         choices: fc.anything(),
         usage: fc.dictionary(fc.constantFrom("prompt_tokens", "cost"), fc.anything()),
       }),
@@ -84,7 +91,8 @@ describe("the events of", () => {
           expect(error).toBeInstanceOf(Error);
           return;
         }
-        for (const part of parts) expect(["text-delta", "reasoning-delta", "input-usage", "end"]).toContain(part.type);
+        for (const part of parts)
+          expect(["text-delta", "reasoning-delta", "input-usage", "hidden-reasoning", "end"]).toContain(part.type);
       }),
     );
   });
