@@ -266,6 +266,7 @@ describe("python/", () => {
       "rlm_host",
       "rlm_answers",
       "rlm_context",
+      "rlm_session",
       "rlm_texts",
       "annotationlib", // of the standard library since Python 3.14
     ]);

@@ -23,6 +23,7 @@ EMBEDDED = {
     BACKEND: "display.pyplot_backend",
     "rlm_answers": "rlm.answers",
     "rlm_context": "rlm.context",
+    "rlm_final": "rlm.final_text",
     "rlm_session": "rlm.session",
     "rlm_texts": "rlm.texts",
     "IPython": "display.ipython_display",

@@ -15,6 +15,7 @@ import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import { Answer } from "./reply/answer.ts";
 import { ReplyReader, type Reading, type ReplyTexts } from "./reply/reply-reader.ts";
+import { TextFinals } from "./reply/text-finals.ts";
 import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
 import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
@@ -27,6 +28,7 @@ export class Node {
   readonly #messages: ChatMessage[] = [];
   readonly #answer: Answer;
   readonly #hostCalls: HostCalls;
+  readonly #textFinals = new TextFinals();
   readonly #finishingSignal: AbortSignal;
   readonly #timeLimit: TimeLimit | undefined;
   #step = 0;
@@ -153,11 +155,25 @@ export class Node {
         return this.#runCode(session, reading.code);
       case "variable":
         return session.submitVariable(reading.name);
-      case "answer":
-        this.#answer.submit({ text: reading.text, data: reading.text });
-        return "";
+      case "final":
+        return this.#followFinal(session, reading.source);
       case "nothing":
         return reading.hint;
+    }
+  }
+
+  async #followFinal(session: NodeSession, source: string): Promise<string> {
+    const final = await this.#textFinals.read(session, source);
+    switch (final.kind) {
+      case "submitted":
+        return "";
+      case "text":
+        this.#answer.submit({ text: final.text, data: final.text });
+        return "";
+      case "code":
+        return this.#runCode(session, final.code);
+      case "asked":
+        return final.hint;
     }
   }
 

@@ -58,7 +58,7 @@ describe("replies", () => {
     ["```repl\r\nFINAL('crlf')\r\n```\r\n", "crlf"],
     ["```python\n```repl\nFINAL('nested')\n```\n```", "nested"],
     ["```json\n{}\n```\n```python\nFINAL('second')\n```", "second"],
-    ["FINAL(f(1, (2, 3)))", "f(1, (2, 3))"],
+    ["FINAL(str((1, (2, 3))))", "(1, (2, 3))"],
     ["I think so.\n  FINAL([1, 2], (3))", "[1, 2], (3)"],
     ["```repl\nprint('FINAL(no)')\nFINAL('yes')\n```\nFINAL(no)", "yes"],
   ])("in fences of every kind are read: %j", async (reply, answer) => {

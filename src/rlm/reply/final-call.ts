@@ -1,7 +1,7 @@
-// FINAL(...) in the text of a message, for models that do not call it in code.
+// FINAL(...) and SUBMIT(...) in the text of a message, for models that do not call them in code.
 //
-// Read only where a message has no code, since the output of code may still change the answer. FINAL(...) must be at the beginning of
-// a line, outside of blocks, with balanced brackets and nothing after them. A near miss is no answer; a hint says what is missing.
+// Read only where a message has no code, since the output of code may still change the answer. They must be at the beginning of a line,
+// outside of blocks, with balanced brackets and nothing after them. A near miss is no answer; a hint says what is missing.
 
 import { linesOutsideFences } from "../../util/markdown/fence-line.ts";
 
@@ -9,11 +9,13 @@ export type TextFinal =
   /** `text` is verbatim, quotes included. */
   | { readonly kind: "value"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string }
+  /** SUBMIT(...), which is always code. */
+  | { readonly kind: "fields"; readonly code: string }
   /** `hint`: what the model is shown; null where it did not attempt an answer. */
   | { readonly kind: "none"; readonly hint: string | null };
 
-const START = /^[ \t]*(FINAL_VAR|FINAL)\(/;
-const MENTION = /\bFINAL(?:_VAR)?[ \t]*\(/;
+const START = /^[ \t]*(FINAL_VAR|FINAL|SUBMIT)\(/;
+const MENTION = /\b(?:FINAL(?:_VAR)?|SUBMIT)[ \t]*\(/;
 /** May follow the closing bracket. */
 const END_OF_LINE = /^[ \t\r]*[.;]?[ \t\r]*(?:\n|$)/;
 const QUOTED = /^(['"])(.*)\1$/s;
@@ -40,6 +42,7 @@ export function findFinal(message: string): TextFinal {
   const variable = whole.find(({ what }) => what === "FINAL_VAR");
   if (variable !== undefined) return toVariable(variable.inside);
   const value = whole.find(({ inside }) => inside !== "");
+  if (value?.what === "SUBMIT") return { kind: "fields", code: `SUBMIT(${value.inside})` };
   if (value !== undefined) return { kind: "value", text: value.inside };
   return { kind: "none", hint: toHint(found.length > 0, whole.length > 0, isMentioned) };
 }

@@ -13,7 +13,8 @@ export type Reading = {
   | { readonly kind: "code"; readonly code: string }
   /** The answer is the value of this variable. */
   | { readonly kind: "variable"; readonly name: string }
-  | { readonly kind: "answer"; readonly text: string }
+  /** FINAL(...) in plain text: what is between its brackets. */
+  | { readonly kind: "final"; readonly source: string }
   /** `hint`: what the model is shown. */
   | { readonly kind: "nothing"; readonly hint: string }
 );
@@ -51,7 +52,11 @@ export class ReplyReader {
     const final = findFinal(text);
     if (final.kind === "none") return { kind: "nothing", hint: final.hint ?? scanned.hint, kept: text };
     if (final.kind === "variable") return { kind: "variable", name: final.name, kept: text };
-    return { kind: "answer", text: final.text, kept: text };
+    if (final.kind === "fields") {
+      if (await this.#isComplete(final.code)) return { kind: "code", code: final.code, kept: text };
+      return { kind: "nothing", hint: `SUBMIT(...) was not read: it is not valid Python. ${HOW}`, kept: text };
+    }
+    return { kind: "final", source: final.text, kept: text };
   }
 }
 

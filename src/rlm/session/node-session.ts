@@ -24,6 +24,15 @@ interface CodeOutcome {
   readonly observation: string;
 }
 
+export type FinalReading =
+  | { readonly kind: "submitted" }
+  /** To be taken as it is. */
+  | { readonly kind: "prose" }
+  /** To be evaluated. `isSeveral`: commas separate several values. */
+  | { readonly kind: "expression"; readonly isSeveral: boolean }
+  /** `why`: what the model is shown. */
+  | { readonly kind: "unreadable"; readonly why: string };
+
 /** For our own code, which is only slow where other code holds the interpreter. */
 const OWN_TIMEOUT_MS = 30_000;
 const RELOADED = "The variables of the context were loaded again.";
@@ -82,6 +91,23 @@ export class NodeSession {
     return error?.value || `FINAL_VAR did not work: ${status}`;
   }
 
+  /** What FINAL(...) in plain text holds. A value is submitted as the answer. */
+  async readFinal(source: string): Promise<FinalReading> {
+    await this.#restore();
+    const { error } = await this.#own(`read(${JSON.stringify(JSON.stringify(source))})`, "rlm_final");
+    const { name, value } = error ?? { name: "", value: "" };
+    switch (name) {
+      case "Final":
+        return { kind: "submitted" };
+      case "Prose":
+        return { kind: "prose" };
+      case "Expression":
+        return { kind: "expression", isSeveral: value === "several" };
+      default:
+        return { kind: "unreadable", why: value || "FINAL(...) was not read. Write it in a block of code" };
+    }
+  }
+
   discard(): void {
     this.#unlisten();
     void this.#session.discard();
@@ -105,8 +131,8 @@ export class NodeSession {
   }
 
   /** Imports the module rather than use a variable, which code may have changed. */
-  #own(call: string): Promise<Result> {
+  #own(call: string, module = "rlm_session"): Promise<Result> {
     const { signal } = this.#settings;
-    return this.#session.execute(`__import__("rlm_session").${call}`, { timeoutMs: OWN_TIMEOUT_MS, signal }).result;
+    return this.#session.execute(`__import__("${module}").${call}`, { timeoutMs: OWN_TIMEOUT_MS, signal }).result;
   }
 }
