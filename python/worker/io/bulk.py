@@ -24,6 +24,7 @@ class Incoming:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._ended = False
+        self._left = 0  # of the piece that is being read
         self._pipe = _LargePipe(reader.fd)
 
     def sizes(self) -> Iterator[int]:
@@ -31,7 +32,8 @@ class Incoming:
         while True:
             message = self._reader.read_line()
             if "bytes" in message:
-                yield message["bytes"]
+                self._left = message["bytes"]
+                yield self._left
                 continue
             self._ended = True
             if "failed" in message:
@@ -40,19 +42,22 @@ class Incoming:
 
     def fill(self, view: memoryview) -> None:
         self._reader.read_into(view)
+        self._left -= len(view)
 
     def piece(self) -> bytearray:
-        """The next piece; empty at the end. Signals are blocked, so that a handler that raises cannot split it."""
+        """The rest of this piece, or the next one; empty at the end.
+
+        Signals are blocked, so that a handler that raises cannot split it.
+        """
         if self._ended:
             return bytearray()
         mask = pthread_sigmask(SIG_BLOCK, ())
         try:
             pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
-            for size in self.sizes():
-                data = bytearray(size)
-                self.fill(memoryview(data))
-                return data
-            return bytearray()
+            size = self._left or next(self.sizes(), 0)
+            data = bytearray(size)
+            self.fill(memoryview(data))
+            return data
         finally:
             pthread_sigmask(SIG_SETMASK, mask)
 

@@ -56,7 +56,7 @@ export function toSetting(name: string, value: VariableValue): Setting {
   return { name: checked, open: toOpener(checked, value) };
 }
 
-/** Throws a SessionStateError; the variable is unchanged then. */
+/** Throws a SessionStateError; the variable is unchanged then. Its cause has the name of the exception in Python, if there was one. */
 export async function setVariable(
   kernel: Kernel,
   { name, open: openSetting }: Setting,
@@ -72,7 +72,10 @@ export async function setVariable(
     if (why !== undefined) throw fail(why); // while it was opened
     const status = await kernel.request(setting.command, { limitMs: null, source: setting.source });
     if (status === undefined) throw fail(interrupted() ?? "the worker was lost");
-    if (status.error !== undefined) throw fail(interrupted() ?? (status.error.value || status.error.name));
+    if (status.error !== undefined) {
+      const { name: exception, value } = status.error;
+      throw fail(interrupted() ?? (value || exception), Object.assign(new Error(value), { name: exception }));
+    }
   } finally {
     await setting.close?.();
   }

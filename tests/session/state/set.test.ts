@@ -150,6 +150,26 @@ describe("set() from bytes and files", () => {
     expect(await value("t")).toBe("'before'");
   });
 
+  test.each([
+    ["a character that is split", 700_000 - 1, "é"],
+    ["four bytes that are split", 700_000 - 3, "😀"],
+    ["wider characters at the end", 900_000, "€😀"],
+  ])("a file as text, in blocks: %s", async (_, before, end) => {
+    const path = join(folder, "blocks");
+    const text = `${"a".repeat(before)}${end}b`;
+    writeFileSync(path, text);
+    await session.set("t", { file: path, as: "text" });
+    expect(await value("len(t), hashlib.sha256(t.encode()).hexdigest()")).toBe(
+      `(${Array.from(text).length}, '${createHash("sha256").update(text).digest("hex")}')`,
+    );
+  });
+
+  test("a character that is cut off at the end of a file is refused", async () => {
+    const path = join(folder, "cut");
+    writeFileSync(path, Buffer.concat([Buffer.from("a".repeat(500_000)), Buffer.from("€").subarray(0, 2)]));
+    await expect(session.set("t", { file: path, as: "text" })).rejects.toThrow("byte 0xe2 at offset 500,000");
+  });
+
   test("a missing file, a folder and a named pipe are refused at once", async () => {
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
@@ -177,6 +197,30 @@ describe("set() from bytes and files", () => {
     await expect(small.set("b", { bytes: Buffer.alloc(400 * MIB) })).rejects.toThrow("bytes do not fit");
     await small.set("b", { bytes: Buffer.from("fine") });
     expect((await small.execute("b").result).value).toEqual({ "text/plain": "b'fine'" });
+  });
+
+  test("a text is in memory once, and one that does not fit is refused, and the session goes on", async () => {
+    await using small = await runtime.openSession({ limits: { memoryBytes: 64 * MIB } });
+    const text = "a".repeat(36 * MIB);
+    await small.set("t", { text });
+    expect((await small.execute("len(t)").result).value).toEqual({ "text/plain": String(36 * MIB) });
+    await expect(small.set("u", { text })).rejects.toThrow(
+      `a text of ${(36 * MIB).toLocaleString("en-US")} bytes does not fit into the session's 67,108,864`,
+    );
+    await expect(small.set("u", { text: `${"a".repeat(4 * MIB)}😀` })).rejects.toThrow(
+      /: with 4 bytes for each character it takes 16,\d{3},\d{3}$/,
+    );
+    expect((await small.execute("len(t)").result).value).toEqual({ "text/plain": String(36 * MIB) });
+  });
+
+  test("a gigabyte of text fits into the default memory", { tags: "stress" }, async () => {
+    const path = join(folder, "gigabyte.txt");
+    execFileSync("sh", ["-c", 'yes "a line of a log, neither long nor short" | head -c 1073741824 > "$0"', path]);
+    await using fresh = await runtime.openSession();
+    await fresh.set("t", { file: path, as: "text" });
+    const { value: counted } = await fresh.execute("len(t), t.count('log')").result;
+    expect(counted).toEqual({ "text/plain": `(1073741824, ${Math.ceil(1_073_741_824 / 40)})` });
+    rmSync(path);
   });
 });
 
