@@ -6,7 +6,7 @@ The host calls these functions, not the model's code.
 import base64
 import json
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 from _rlm_worker.inspection.previews import repr_of
 
@@ -15,30 +15,28 @@ def namespace_of_session() -> Dict[str, Any]:
     return sys.modules["__main__"].__dict__
 
 
-def _decode(data: bytes) -> Any:
+def _decode(data: memoryview) -> Any:
     """A str if the data is UTF-8, else the bytes."""
     try:
-        return data.decode("utf-8")
+        return str(data, "utf-8")
     except UnicodeDecodeError:
-        return data
+        return bytes(data)
 
 
-def decode_file(name: str, key: Optional[str]) -> None:
-    """Moves ``_rlm_file`` to a variable, or to an item of it."""
+def place(name: str, key: str) -> None:
+    """Moves ``_rlm_file`` to an item of a variable."""
     namespace = namespace_of_session()
-    value = _decode(namespace.pop("_rlm_file"))
-    if key is None:
-        namespace[name] = value
-    else:
-        namespace[name][key] = value
+    namespace[name][key] = namespace.pop("_rlm_file")
 
 
 def unpack(name: str) -> None:
-    """Splits ``_rlm_files``, the joined files, into items of a variable, by the names and sizes in ``_rlm_sizes``."""
+    """Splits ``_rlm_files`` into items of a variable: four bytes with the length of the names and sizes, these as JSON, the contents."""
     namespace = namespace_of_session()
-    data, sizes, start = namespace.pop("_rlm_files"), namespace.pop("_rlm_sizes"), 0
-    for key, size in sizes:
-        namespace[name][key] = _decode(data[start:start + size])
+    data = memoryview(namespace.pop("_rlm_files"))
+    start = 4 + int.from_bytes(data[:4], "little")
+    items = namespace[name]
+    for key, size in json.loads(bytes(data[4:start])):
+        items[key] = _decode(data[start:start + size])
         start += size
 
 

@@ -15,7 +15,7 @@ export type ContextValue =
   /** A path of the host, read as text. JSON is parsed by Python. */
   | { readonly file: string; readonly as?: "text" | "json"; readonly range?: FileRange }
   /** A dict from name to text. */
-  | { readonly files: readonly ContextFile[] };
+  | { readonly files: readonly Omit<ContextFile, "size">[] };
 
 /** A single value is the variable `context`; an object with other keys has one variable per key. */
 export type Context = ContextValue | { readonly [variable: string]: ContextValue };
@@ -72,14 +72,19 @@ function toItem(name: string, value: ContextValue): ContextItem {
     return { name, kind, bytes: sizeOf(file, range), value: { file, as: kind, ...(range && { range }) } };
   }
   if ("files" in value) {
-    const bytes = value.files.reduce((sum, { path, range }) => sum + sizeOf(path, range), 0);
-    return { name, kind: "files", bytes, value: value.files };
+    const files = value.files.map((file) => ({ ...file, size: sizeOf(file.path, file.range) }));
+    return { name, kind: "files", bytes: files.reduce((sum, { size }) => sum + size, 0), value: files };
   }
   throw new TypeError(`Cannot use the context '${name}': give a text, { text }, { json }, { file } or { files }`);
 }
 
+/** Without opening it: a named pipe would wait for a writer. */
 function sizeOf(path: string, range: FileRange | undefined): number {
-  return range?.length ?? statSync(path).size;
+  if (range !== undefined) return range.length;
+  const stats = statSync(path);
+  if (!stats.isFile())
+    throw new TypeError(`Cannot use '${path}' as context: it is ${stats.isDirectory() ? "a folder" : "not a file"}`);
+  return stats.size;
 }
 
 /** Throws a RangeError for a name that is not a Python identifier, or is reserved. */

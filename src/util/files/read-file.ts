@@ -1,0 +1,66 @@
+// Reads a small file at once. Plain descriptors take half the processor time of `fs.promises`, which makes an object for each file.
+
+import { close, constants, fstat, open, read } from "node:fs";
+import { promisify } from "node:util";
+
+const openFile = promisify(open);
+const statFile = promisify(fstat);
+const readPart = promisify(read);
+const closeFile = promisify(close);
+
+/** Opening a named pipe would otherwise wait for a writer. */
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** All of it, also if it has another size than expected by now. Throws where it has more than `maxBytes`. */
+export function readFile(path: string, expectedBytes: number, maxBytes: number): Promise<Buffer> {
+  return withFile(path, async (file) => {
+    let bytes = Buffer.allocUnsafe(expectedBytes + 1);
+    let filled = 0;
+    for (;;) {
+      const { bytesRead } = await readPart(file, bytes, filled, bytes.length - filled, null);
+      filled += bytesRead;
+      if (filled > maxBytes) throw new Error("it grew while it was read");
+      if (bytesRead === 0 || filled === expectedBytes) return bytes.subarray(0, filled);
+      if (filled === bytes.length) bytes = Buffer.concat([bytes, Buffer.allocUnsafe(filled)]);
+    }
+  });
+}
+
+/** All of these bytes. */
+export function readRange(path: string, offset: number, length: number): Promise<Buffer> {
+  return withFile(path, async (file) => {
+    const bytes = Buffer.allocUnsafe(length);
+    if ((await readInto(file, bytes, offset)) < length) throw new Error("it shrank while it was read");
+    return bytes;
+  });
+}
+
+/** Its beginning, as much as the buffer holds, and its size. Throws for what is not a file. */
+export function readHead(path: string, into: Buffer): Promise<{ readonly head: Buffer; readonly size: number }> {
+  return withFile(path, async (file) => {
+    const stats = await statFile(file);
+    if (!stats.isFile()) throw new Error(stats.isDirectory() ? "it is a folder" : "it is not a file");
+    const wanted = stats.size === 0 ? into : into.subarray(0, stats.size); // the kernel's own files have no size
+    return { head: wanted.subarray(0, await readInto(file, wanted, 0)), size: stats.size };
+  });
+}
+
+async function withFile<Value>(path: string, work: (file: number) => Promise<Value>): Promise<Value> {
+  const file = await openFile(path, FLAGS);
+  try {
+    return await work(file);
+  } finally {
+    await closeFile(file);
+  }
+}
+
+/** Until the buffer is full, or the file ends. */
+async function readInto(file: number, buffer: Buffer, offset: number): Promise<number> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const { bytesRead } = await readPart(file, buffer, filled, buffer.length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return filled;
+}
