@@ -22,6 +22,7 @@ BACKEND = "_rlm_worker.display.pyplot_backend"
 EMBEDDED = {
     BACKEND: "display.pyplot_backend",
     "rlm_answers": "rlm.answers",
+    "rlm_blocks": "rlm.blocks",
     "rlm_context": "rlm.context",
     "rlm_final": "rlm.final_text",
     "rlm_session": "rlm.session",

@@ -4,21 +4,26 @@
 
 import type { ChatMessage } from "../backends/backend.ts";
 import { BackendConnectionError } from "../errors.ts";
+import type { OutputStream } from "../protocol/execution.ts";
 import type { StopReason } from "../protocol/runs.ts";
 import type { Strategy } from "../protocol/strategy/strategy.ts";
 import { HostCalls } from "./calls/host-calls.ts";
 import type { CallPosition, ModelCall } from "./calls/model-calls.ts";
 import { extract } from "./extraction/extract.ts";
 import { shortestExtraction } from "./extraction/extraction-messages.ts";
+import { NoProgress } from "./extraction/no-progress.ts";
+import { LookBeforeAnswer } from "./guards/look-before-answer.ts";
 import { describeBudget } from "./ledger/budget.ts";
 import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
+import { BlockNotes } from "./notes/block-notes.ts";
 import { Answer } from "./reply/answer.ts";
 import { ReplyReader, type Reading, type ReplyTexts } from "./reply/reply-reader.ts";
 import { TextFinals } from "./reply/text-finals.ts";
 import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
 import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
+import { fitWindow } from "./strategy/fit-window.ts";
 import * as prompts from "./strategy/prompts.ts";
 
 export class Node {
@@ -29,17 +34,20 @@ export class Node {
   readonly #answer: Answer;
   readonly #hostCalls: HostCalls;
   readonly #textFinals = new TextFinals();
+  readonly #notes: BlockNotes;
   readonly #finishingSignal: AbortSignal;
   readonly #timeLimit: TimeLimit | undefined;
   #step = 0;
   /** Counts the model calls of this step. */
   #ordinal = 0;
   #emptyReplies = 0;
+  #isStuck = false;
 
   /** The time limit of its grant starts here. Throws a RangeError for an invalid schema. */
   constructor(run: RunContext, options: NodeSettings) {
     const { id, grant, parentId, schema, model } = options;
     this.#strategy = run.settings.strategyOf(model);
+    this.#notes = new BlockNotes(this.#strategy);
     const { corrections } = this.#strategy.calls;
     // The schema of a child comes from code, and so may its regular expressions.
     this.#answer = new Answer(schema, { patterns: parentId === null && run.settings.patterns, corrections });
@@ -74,12 +82,17 @@ export class Node {
       cellTimeoutMs,
       signal,
     });
+    const guard = new LookBeforeAnswer(context, {
+      isOn: this.#strategy.guards.lookBeforeAnswer,
+      uses: (sources, names) => session.uses(sources, names),
+    });
     try {
       await this.#prepare(session);
       for (;;) {
         this.#countStep();
-        const outcome = await this.#runStep(session);
+        const outcome = await this.#runStep(session, guard);
         if (outcome !== undefined) return outcome;
+        if (this.#isStuck) throw new NoProgress("the model repeats itself");
       }
     } finally {
       session.discard();
@@ -93,16 +106,23 @@ export class Node {
     const strategy = this.#strategy;
     const last = { strategy: strategyOf(extractModel), query, schema };
     account.keepForFinishing(await this.#run.modelCalls.shortAnswerUsage(extractModel, shortestExtraction(last)));
-    const described = await session.prepare();
+    const described = await session.prepare(await this.#sizes());
     const facts = {
       tools: tools.listings(),
       canRecurse: depth < this.#run.settings.maxDepth,
       schema,
+      question: depth === 0 ? undefined : this.#run.settings.query,
     };
     this.#messages.push(
       { role: "system", content: prompts.systemPrompt(strategy, facts) },
       { role: "user", content: prompts.firstMessage(strategy, query, described) },
     );
+  }
+
+  /** How much the model is shown now: its window may become known only when a provider refuses. */
+  async #sizes(): Promise<Strategy["observations"]> {
+    const { contextWindow } = await this.#run.modelCalls.factsOf(this.#settings.model);
+    return fitWindow(this.#strategy.observations, contextWindow);
   }
 
   #countStep(): void {
@@ -116,7 +136,7 @@ export class Node {
   }
 
   /** Undefined: there is no answer yet. */
-  async #runStep(session: NodeSession): Promise<NodeOutcome | undefined> {
+  async #runStep(session: NodeSession, guard: LookBeforeAnswer): Promise<NodeOutcome | undefined> {
     const { id: nodeId } = this.#settings;
     this.#run.events.emit({ type: "step-start", nodeId, step: this.#step });
     const reader = new ReplyReader((code) => session.parses(code));
@@ -126,8 +146,8 @@ export class Node {
     });
     const reading = await reader.end(reply);
     this.#messages.push({ role: "assistant", content: reading.kept.trimEnd() || "(nothing)" });
-    const observation = await this.#follow(session, reading);
-    return this.#endStep(observation);
+    const observation = await this.#follow(session, reading, guard);
+    return this.#endStep(observation, guard);
   }
 
   /** An empty reply counts as one without code, up to a number in a row. */
@@ -149,61 +169,74 @@ export class Node {
   }
 
   /** Returns what the model is shown; an empty text where it answered. */
-  async #follow(session: NodeSession, reading: Reading): Promise<string> {
+  async #follow(session: NodeSession, reading: Reading, guard: LookBeforeAnswer): Promise<string> {
     switch (reading.kind) {
       case "code":
-        return this.#runCode(session, reading.code);
+        return this.#runCode(session, reading.code, guard);
       case "variable":
+        guard.add(reading.name, 0);
         return session.submitVariable(reading.name);
       case "final":
-        return this.#followFinal(session, reading.source);
+        return this.#followFinal(session, reading.source, guard);
       case "nothing":
         return reading.hint;
     }
   }
 
-  async #followFinal(session: NodeSession, source: string): Promise<string> {
+  async #followFinal(session: NodeSession, source: string, guard: LookBeforeAnswer): Promise<string> {
     const final = await this.#textFinals.read(session, source);
     switch (final.kind) {
       case "submitted":
+        guard.add(source, 0);
         return "";
       case "text":
         this.#answer.submit({ text: final.text, data: final.text });
         return "";
       case "code":
-        return this.#runCode(session, final.code);
+        return this.#runCode(session, final.code, guard);
       case "asked":
         return final.hint;
     }
   }
 
   /** The answer is accepted, or the model is shown what happened and the next step begins. */
-  #endStep(happened: string): NodeOutcome | undefined {
+  async #endStep(happened: string, guard: LookBeforeAnswer): Promise<NodeOutcome | undefined> {
     const { id: nodeId, account } = this.#settings;
     const step = this.#step;
+    const blocksLeft = this.#run.settings.maxIterations - step;
+    const { prompts: texts } = this.#strategy;
     const review = this.#answer.review();
-    const observation =
-      review.kind === "rejected" ? prompts.rejectedMessage(this.#strategy.prompts, review.problem) : happened;
+    const isSentBack = review.kind === "accepted" && blocksLeft > 0 && (await guard.sendsBack());
+    const observation = isSentBack
+      ? prompts.lookFirstMessage(texts, guard.variables)
+      : review.kind === "rejected"
+        ? prompts.rejectedMessage(texts, review.problem)
+        : happened;
     this.#run.events.emit({ type: "step-end", nodeId, step, observation });
-    if (review.kind === "accepted") return review.outcome;
-    const left = describeBudget(account, this.#run.settings.maxIterations - step);
+    if (review.kind === "accepted" && !isSentBack) return review.outcome;
+    const left = describeBudget(account, blocksLeft);
     this.#messages.push({ role: "user", content: `${observation}\n\n${left}` });
     return undefined;
   }
 
-  async #runCode(session: NodeSession, code: string): Promise<string> {
+  async #runCode(session: NodeSession, code: string, guard: LookBeforeAnswer): Promise<string> {
     const { id: nodeId } = this.#settings;
     const step = this.#step;
     this.#run.events.emit({ type: "code-start", nodeId, step, code });
     const printed = new PrintOrder();
-    const { result, observation } = await session.run(code, step, (stream, text) => {
+    const onOutput = (stream: OutputStream, text: string): void => {
       printed.add(stream, text);
       this.#run.events.emit({ type: "output-delta", nodeId, step, stream, text });
-    });
+    };
+    const { result, observation } = await session.run(code, { step, sizes: await this.#sizes(), onOutput });
     const { displays: _, ...recorded } = result;
     const order = printed.of(result);
     this.#run.events.emit({ type: "code-end", nodeId, step, result: recorded, ...(order && { order }) });
-    return observation;
+    const calls = this.#hostCalls.tally.take();
+    guard.add(code, calls.total + calls.tools);
+    const { lines, isStuck } = this.#notes.of({ step, code, result, calls });
+    this.#isStuck = isStuck;
+    return lines === "" ? observation : `${observation}\n${lines}`;
   }
 
   async #finishAfter(error: unknown): Promise<NodeOutcome> {
@@ -213,11 +246,12 @@ export class Node {
     if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
     const why = error instanceof Error ? error.message : String(error);
     const isTooLong = error instanceof BackendConnectionError && error.fault === "context-too-long";
-    if (isTooLong) return this.#extract("error", "the conversation is longer than the model's window");
+    if (isTooLong) return this.#extract("error", "the conversation is longer than the model's window", { isTooLong });
+    if (error instanceof NoProgress) return this.#extract("error", why);
     return { status: "failed", stopReason: "error", answer: null, why };
   }
 
-  #extract(stopReason: StopReason, why: string): Promise<NodeOutcome> {
+  #extract(stopReason: StopReason, why: string, { isTooLong = false } = {}): Promise<NodeOutcome> {
     return extract(this.#run, {
       node: this.#settings,
       messages: this.#messages,
@@ -226,6 +260,7 @@ export class Node {
       signal: this.#finishingSignal,
       stopReason,
       why,
+      isTooLong,
     });
   }
 

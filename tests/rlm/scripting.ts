@@ -14,7 +14,7 @@ export type Script = ConstructorParameters<typeof ScriptedBackend>[0];
 export type ScriptFunction = Extract<Script, (...args: never[]) => unknown>;
 type ScriptRequest = Parameters<ScriptFunction>[0];
 
-/** No cache, no log, always a session. */
+/** No cache, no log, always a session. Scripts may repeat themselves. */
 export function scripted(runtime: Runtime, script: Script, options: Partial<RLMOptions> = {}): RLM {
   return runtime.rlm({
     backend: new ScriptedBackend(script),
@@ -23,6 +23,7 @@ export function scripted(runtime: Runtime, script: Script, options: Partial<RLMO
     mode: "rlm",
     cache: false,
     log: false,
+    strategy: { guards: { repeatedBlocks: 0 } },
     ...options,
   });
 }

@@ -36,10 +36,11 @@ export const functionLines = z
 export const strategyPrompts = z
   .strictObject({
     system: text.describe(
-      "Arranges the parts: {role}, {reply}, {functions}, {howToWork}, {finish}, {schema}. What it does not name of {reply}, {functions}, " +
-        "{finish} and {schema} follows it, because no model can work without",
+      "Arranges the parts: {role}, {child}, {reply}, {functions}, {howToWork}, {finish}, {schema}. What it does not name of {child}, " +
+        "{reply}, {functions}, {finish} and {schema} follows it, because no model can work without",
     ),
     role: text.describe("What the model is for"),
+    child: text.describe("For a node below the root: what it works on; {question} is the beginning of the root's"),
     reply: text.describe("The form of a reply"),
     functionList: template("list").describe("Introduces the functions, in {list}"),
     functions: functionLines,
@@ -53,6 +54,7 @@ export const strategyPrompts = z
     extractText: text.describe("That form without a schema"),
     extractSchema: template("schema").describe("That form with one"),
     querySchema: template("schema").describe("Added to a query of code that has a schema"),
+    lookFirst: text.describe("Where a model answers before it has looked at the context, {variables}"),
     rejected: template("problem").describe("Where an answer does not follow the schema; {problem} says why"),
   })
   .describe("What models are told");

@@ -17,6 +17,11 @@ const observations = z
     errorCharacters: characters.describe("Of a traceback"),
     displays: z.int().min(0).max(1_000).describe("Rich outputs of one block"),
     contextCharacters: z.int().min(500).max(1_000_000).describe("Of the description of the context"),
+    windowShare: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe("At most this share of the model's window at once. 0: no matter how much"),
   })
   .describe("How much a model is shown at once");
 
@@ -35,6 +40,10 @@ const calls = z
 const guards = z
   .strictObject({
     emptyReplies: times.describe("After so many empty replies in a row a node ends"),
+    repeatedBlocks: times.describe("After so many blocks in a row that each repeat an earlier one, outcome included"),
+    lookBeforeAnswer: z
+      .boolean()
+      .describe("An answer from a model that has not looked at the context is sent back once"),
   })
   .describe("What ends a node that gets nowhere, or makes it think again. 0 or false: off");
 
@@ -54,6 +63,17 @@ export const helperName = z
   .describe("A function that a strategy may leave out. `llm_query` and those that answer are always there");
 export type HelperName = Shape<typeof helperName>;
 
+const notes = z
+  .strictObject({
+    failedCalls: z.boolean().describe("How many calls of a block failed, and why"),
+    cutAnswers: z.boolean().describe("How many answers were cut off"),
+    degraded: z.boolean().describe("That a task for a child had a single model call"),
+    sequentialCalls: times.describe("More single calls one after the other than this. 0: off"),
+    repeatedCode: z.boolean().describe("That a block has been run before, with the same outcome"),
+    totals: z.boolean().describe("How many items a value has of which only a part is shown"),
+  })
+  .describe("What the host says at the end of an observation, in lines that begin with `[host]`");
+
 /** Of the shipped strategies. */
 export const STRATEGY_NAMES = ["frontier", "small", "local"] as const;
 /** A shipped strategy. */
@@ -66,6 +86,7 @@ export const strategy = z
     observations,
     calls,
     guards,
+    notes,
     helpers: z.array(helperName).max(100).describe("The functions that are installed and described"),
   })
   .describe("How a family of models is asked, and what it is shown");
@@ -74,7 +95,9 @@ export type Strategy = Shape<typeof strategy>;
 type Changes<Part> = { readonly [Key in keyof Part]?: Part[Key] | undefined };
 
 /** What differs from a shipped strategy. */
-export interface StrategyChanges extends Changes<Omit<Strategy, "prompts" | "observations" | "calls" | "guards">> {
+export interface StrategyChanges extends Changes<
+  Omit<Strategy, "prompts" | "observations" | "calls" | "guards" | "notes">
+> {
   /** A shipped strategy. Default: the one that fits the model. */
   readonly extends?: StrategyName | undefined;
   /** What models are told. */
@@ -90,6 +113,8 @@ export interface StrategyChanges extends Changes<Omit<Strategy, "prompts" | "obs
   readonly calls?: Changes<Strategy["calls"]> | undefined;
   /** What ends a node that gets nowhere, or makes it think again. */
   readonly guards?: Changes<Strategy["guards"]> | undefined;
+  /** What the host says at the end of an observation. */
+  readonly notes?: Changes<Strategy["notes"]> | undefined;
 }
 
 export const strategyChanges = z.strictObject({
@@ -99,5 +124,6 @@ export const strategyChanges = z.strictObject({
   observations: observations.partial().optional(),
   calls: calls.partial().optional(),
   guards: guards.partial().optional(),
+  notes: notes.partial().optional(),
   helpers: strategy.shape.helpers.optional(),
 }) satisfies z.ZodType<StrategyChanges>;

@@ -11,17 +11,20 @@ import { onAbort } from "../../util/async/on-abort.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { ContextItem } from "../context/context.ts";
 import { toBudget } from "../ledger/budget.ts";
+import { CallTally, type CountedReply } from "../notes/call-tally.ts";
 import type { Answer } from "../reply/answer.ts";
 import type { NodeSettings, RunContext } from "../run-context.ts";
 import { parseCall, type Queries, type Task } from "../../protocol/worker/call-arguments.ts";
 import { toChildReply } from "./child-reply.ts";
-import { answerQueries, toCompact, toFailure, type QueryOptions } from "./queries.ts";
+import { answerQueries, toCompact, toFailure, type QueryOptions, type QueryReply } from "./queries.ts";
 
 export class HostCalls {
   readonly #run: RunContext;
   readonly #settings: NodeSettings;
   readonly #answer: Answer;
   readonly #nextPosition: QueryOptions["nextPosition"];
+  /** What became of the calls of a block. Tools count as calls alone: their failures are exceptions. */
+  readonly tally = new CallTally();
   readonly #open = new Set<Promise<unknown>>();
   readonly #ended = new AbortController();
   #batches = 0;
@@ -58,13 +61,21 @@ export class HostCalls {
     const joined = this.#join(signal);
     const { id: nodeId, account, tools } = this.#settings;
     switch (call.name) {
-      case "llm_query":
-        return (await this.#query(call, joined, this.#nextBatch(call.prompts.length))).map(toCompact);
+      case "llm_query": {
+        const count = this.tally.begin(call.prompts.length);
+        const replies = await this.#query(call, joined, this.#nextBatch(call.prompts.length));
+        count(replies);
+        return replies.map(toCompact);
+      }
       case "rlm_query": {
         const batchOf = this.#nextBatch(call.tasks.length);
-        return Promise.all(call.tasks.map((task, at) => this.#delegate(task, joined, batchOf(at))));
+        const count = this.tally.begin(call.tasks.length);
+        const replies = await Promise.all(call.tasks.map((task, at) => this.#delegate(task, joined, batchOf(at))));
+        count(replies);
+        return replies;
       }
       case "tool":
+        this.tally.countTool();
         return this.#run.toolCalls.call({ nodeId, account, tools, tool: call.tool, args: call.args, signal: joined });
       case "budget":
         return toBudget(account);
@@ -114,7 +125,7 @@ export class HostCalls {
   }
 
   /** Errors are part of the result. Beyond the maximal depth it is a query without a session. */
-  async #delegate(task: Task, signal: AbortSignal, batch: Batch | undefined): Promise<unknown> {
+  async #delegate(task: Task, signal: AbortSignal, batch: Batch | undefined): Promise<CountedReply> {
     const { depth } = this.#settings;
     const { maxDepth, onLimit } = this.#run.settings;
     try {
@@ -124,6 +135,7 @@ export class HostCalls {
       const material = task.context === null || task.context === undefined ? "" : `\n\n${toText(task.context)}`;
       const prompts = [`${task.task}${material}`];
       const [answer] = await this.#query({ prompts, schema: task.schema }, signal, () => batch);
+      if (answer === undefined) throw new Error("there is no answer");
       return { ...answer, degraded: true };
     } catch (error) {
       return toFailure(error);
@@ -134,7 +146,7 @@ export class HostCalls {
     { task, context, schema, tools: granted, budget }: Task,
     signal: AbortSignal,
     batch: Batch | undefined,
-  ): Promise<unknown> {
+  ): Promise<QueryReply> {
     const { depth, account, id, tools } = this.#settings;
     const child = this.#run.createNode({
       parentId: id,

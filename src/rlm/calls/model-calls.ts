@@ -5,7 +5,7 @@
 
 import { hash } from "node:crypto";
 import type { ModelSettings } from "../../api/models.ts";
-import type { BackendRequest, ChatMessage } from "../../backends/backend.ts";
+import type { BackendRequest, ChatMessage, ModelFacts } from "../../backends/backend.ts";
 import type { CallPart } from "../../backends/dispatch/call.ts";
 import { worstCostUsd } from "../../backends/prices.ts";
 import { BackendConnectionError } from "../../errors.ts";
@@ -144,6 +144,11 @@ export class ModelCalls {
       end({ usage: open.usage }, (error as Error).message);
       throw error;
     }
+  }
+
+  /** What is known of the model now. */
+  factsOf(model: string): Promise<ModelFacts> {
+    return this.#models.factsOf(model);
   }
 
   /** The most that a short answer to these messages can use. */

@@ -17,6 +17,8 @@ export interface ExtractionRequest {
   readonly stopReason: StopReason;
   /** What ended the work. */
   readonly why: string;
+  /** Whether the whole conversation is known to be too long. */
+  readonly isTooLong?: boolean;
 }
 
 /** Never rejects. */
@@ -26,8 +28,7 @@ export async function extract(run: RunContext, request: ExtractionRequest): Prom
   const { extractModel: model = node.model, strategyOf } = run.settings;
   const strategy = strategyOf(model);
   const candidates = [...extractions({ strategy, query, schema, messages: request.messages }, why)];
-  // The first one has the whole conversation, which is known to be too long after an error.
-  if (stopReason === "error" && candidates.length > 1) candidates.shift();
+  if (request.isTooLong === true && candidates.length > 1) candidates.shift();
   try {
     const messages = await run.modelCalls.firstAffordable(model, account, candidates);
     const call = { purpose: "extract", nodeId, model, account, messages, signal, ...position } as const;

@@ -8,14 +8,21 @@ import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { type ContextItem, describeItems, loadContext } from "../context/context.ts";
+import { toHostLine } from "../notes/host-line.ts";
 import { toObservation } from "./observation.ts";
 
 export interface NodeSessionSettings {
   readonly tools: readonly ToolListing[];
-  readonly strategy: Pick<Strategy, "observations" | "helpers">;
+  readonly strategy: Pick<Strategy, "notes" | "helpers">;
   readonly context: readonly ContextItem[];
   readonly cellTimeoutMs: number;
   readonly signal: AbortSignal;
+}
+
+interface RunOptions {
+  readonly step: number;
+  readonly sizes: Strategy["observations"];
+  readonly onOutput: (stream: OutputStream, text: string) => void;
 }
 
 interface CodeOutcome {
@@ -35,7 +42,9 @@ export type FinalReading =
 
 /** For our own code, which is only slow where other code holds the interpreter. */
 const OWN_TIMEOUT_MS = 30_000;
-const RELOADED = "The variables of the context were loaded again.";
+const RELOADED = "The variables of the context were loaded again";
+/** Of a value, as `rlm_blocks` prints it. */
+const SIZE = /^[\p{L}\p{N}_]{1,80}, [\d,]{1,30} (?:items|bytes|characters)$/u;
 
 export class NodeSession {
   readonly #session: Session;
@@ -51,16 +60,16 @@ export class NodeSession {
   }
 
   /** Call once, first. Returns the description of the context for the model. */
-  async prepare(): Promise<string> {
-    const { context, signal, strategy } = this.#settings;
+  async prepare({ contextCharacters }: Strategy["observations"]): Promise<string> {
+    const { context, signal } = this.#settings;
     this.#epoch = (await this.#install()).unwrap().epoch;
     await loadContext(this.#session, context, signal);
-    return describeItems(this.#session, context, strategy.observations.contextCharacters);
+    return describeItems(this.#session, context, contextCharacters);
   }
 
   /** Rejects where the run was cancelled, or the context could not be loaded again after a loss of state. */
-  async run(code: string, step: number, onOutput: (stream: OutputStream, text: string) => void): Promise<CodeOutcome> {
-    const { cellTimeoutMs, signal, strategy } = this.#settings;
+  async run(code: string, { step, sizes, onOutput }: RunOptions): Promise<CodeOutcome> {
+    const { cellTimeoutMs, signal } = this.#settings;
     const wasLost = await this.#restore();
     const execution = this.#session.execute(code, { timeoutMs: cellTimeoutMs, signal, fileName: `<block ${step}>` });
     for await (const event of execution) {
@@ -69,10 +78,11 @@ export class NodeSession {
     const result = await execution.result;
     signal.throwIfAborted();
     const isLost = result.state !== "kept" && (await this.#restore());
+    const sizeOfValue = (): Promise<string> => this.#sizeOfLast();
     const parts = [
-      wasLost ? `Before this block all variables were lost: the process had ended. ${RELOADED}` : "",
-      await toObservation(this.#session, execution, result, { step, sizes: strategy.observations }),
-      isLost ? RELOADED : "",
+      wasLost ? toHostLine(`Before this block all variables were lost: the process had ended. ${RELOADED}`) : "",
+      await toObservation(this.#session, execution, result, { step, sizes, sizeOfValue }),
+      isLost ? toHostLine(RELOADED) : "",
     ];
     return { result, observation: parts.filter((part) => part !== "").join("\n") };
   }
@@ -81,6 +91,13 @@ export class NodeSession {
   async parses(code: string): Promise<boolean> {
     const { status } = await this.#own(`check(${JSON.stringify(JSON.stringify(code))})`);
     return status === "ok";
+  }
+
+  /** Whether one of the blocks uses one of the variables. */
+  async uses(sources: readonly string[], names: readonly string[]): Promise<boolean> {
+    const [blocks, wanted] = [sources, names].map((list) => JSON.stringify(JSON.stringify(list)));
+    const { error } = await this.#own(`require_use(${blocks}, ${wanted})`, "rlm_blocks");
+    return error?.name !== "LookupError";
   }
 
   /** Submits a variable as the answer. Returns what the model is shown where that fails, else an empty text. */
@@ -128,6 +145,13 @@ export class NodeSession {
     const { tools, strategy } = this.#settings;
     const [listings, helpers] = [tools, strategy.helpers].map((list) => JSON.stringify(JSON.stringify(list)));
     return this.#own(`install(${listings}, ${helpers})`);
+  }
+
+  /** Empty: it has none. */
+  async #sizeOfLast(): Promise<string> {
+    if (!this.#settings.strategy.notes.totals) return "";
+    const { stdout } = await this.#own("print_size_of_last()", "rlm_blocks");
+    return SIZE.test(stdout) ? stdout : "";
   }
 
   /** Imports the module rather than use a variable, which code may have changed. */

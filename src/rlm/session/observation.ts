@@ -4,6 +4,7 @@ import type { ExecutionResult, StateAfter } from "../../protocol/execution.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
 import { isInterleaved } from "../../util/text/is-interleaved.ts";
+import { escapeHostLines, toHostLine } from "../notes/host-line.ts";
 import type { Strategy } from "../../protocol/strategy/strategy.ts";
 import { cutOutput } from "./cut-output.ts";
 
@@ -12,13 +13,16 @@ const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
 const STATE: Readonly<Record<StateAfter, string>> = {
   kept: "",
-  restored: "The variables are those of an earlier moment: the session was restored from a checkpoint.",
-  lost: "All variables were lost: the process had to be ended.",
+  restored: "The variables are those of an earlier moment: the session was restored from a checkpoint",
+  lost: "All variables were lost: the process had to be ended",
 };
+const NOTHING = "(no output: print what you want to see, or leave it as the last expression)";
 
-interface ObservationOptions {
+export interface ObservationOptions {
   readonly step: number;
   readonly sizes: Strategy["observations"];
+  /** The type and the size of the value, where only a part of it is shown. */
+  readonly sizeOfValue: () => Promise<string>;
 }
 
 /** Output, displays, the value and the error. Output that is cut is kept whole in `_out[step]`. */
@@ -26,27 +30,31 @@ export async function toObservation(
   session: Session,
   execution: Execution,
   result: ExecutionResult,
-  { step, sizes }: ObservationOptions,
+  options: ObservationOptions,
 ): Promise<string> {
+  const { step, sizes } = options;
   const { value, error, status, reason, exitCode, state, incomplete, displays } = result;
   const shownDisplays = displays
     .slice(0, sizes.displays)
-    .map((bundle) => cutValue(bundle["text/plain"] ?? "(a picture)", sizes));
-  const parts = [
-    await showPrinted(session, execution, result, { step, sizes }),
+    .map((bundle) => cutDisplay(bundle["text/plain"] ?? "(a picture)", sizes));
+  const output = [
+    await showPrinted(session, execution, result, options),
     ...shownDisplays,
     displays.length > sizes.displays ? `… ${displays.length - sizes.displays} more displays …` : "",
-    value === undefined ? "" : `→ ${cutValue(value["text/plain"] ?? "", sizes)}`,
-    incomplete === true ? "The code ends in the middle of a statement. Nothing was run." : "",
+    value === undefined ? "" : `→ ${await showValue(value["text/plain"] ?? "", options)}`,
     error === undefined || error.name === "Final" ? "" : cutError(error.traceback.trimEnd(), sizes),
-    status === "interrupted" ? `The code was stopped: ${reason ?? "interrupted"}.` : "",
-    status === "exit" && state === "kept" ? `The code called exit(${exitCode ?? 0}). The session goes on.` : "",
+  ];
+  const said = [
+    incomplete === true ? "The code ends in the middle of a statement. Nothing was run" : "",
+    status === "interrupted" ? `The code was stopped: ${reason ?? "interrupted"}` : "",
+    status === "exit" && state === "kept" ? `The code called exit(${exitCode ?? 0}). The session goes on` : "",
     STATE[state],
-  ].filter((part) => part !== "");
-  const shown =
-    parts.length === 0
-      ? "(no output: print what you want to see, or leave it as the last expression)"
-      : parts.join("\n");
+  ];
+  const parts = [
+    ...output.filter((part) => part !== "").map(escapeHostLines),
+    ...said.filter((part) => part !== "").map(toHostLine),
+  ];
+  const shown = parts.length === 0 ? NOTHING : parts.join("\n");
   return `Output of block ${step}:\n${shown}`;
 }
 
@@ -87,8 +95,14 @@ async function keep(session: Session, execution: Execution, step: number, keptBy
   await session.execute(`__import__("rlm_session").keep(${step})`).result;
 }
 
-function cutValue(text: string, { characters: maxCharacters }: Strategy["observations"]): string {
-  return cutOutput(text, { maxCharacters, name: "_" }).text;
+async function showValue(text: string, { sizes, sizeOfValue }: ObservationOptions): Promise<string> {
+  const size = text.length > sizes.characters ? await sizeOfValue() : "";
+  const where = size === "" ? "the whole is in _" : `the whole is in _ (${size})`;
+  return cutOutput(text, { maxCharacters: sizes.characters, name: "_", where }).text;
+}
+
+function cutDisplay(text: string, { characters: maxCharacters }: Strategy["observations"]): string {
+  return cutOutput(text, { maxCharacters, name: "", where: "of what was displayed" }).text;
 }
 
 function cutError(text: string, { errorCharacters: maxCharacters }: Strategy["observations"]): string {

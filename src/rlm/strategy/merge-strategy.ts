@@ -5,13 +5,14 @@ import { omitUndefined } from "../../util/omit-undefined.ts";
 
 /** Lists are replaced as a whole. */
 export function mergeStrategy(base: Strategy, changes: StrategyChanges): Strategy {
-  const { name, helpers, prompts: { functions, ...texts } = {}, observations, calls, guards } = changes;
+  const { name, helpers, prompts: { functions, ...texts } = {}, observations, calls, guards, notes } = changes;
   return {
     name: name ?? base.name,
     prompts: merge({ ...base.prompts, functions: merge(base.prompts.functions, functions) }, texts),
     observations: merge(base.observations, observations),
     calls: merge(base.calls, calls),
     guards: merge(base.guards, guards),
+    notes: merge(base.notes, notes),
     helpers: helpers ?? base.helpers,
   };
 }

@@ -4,6 +4,7 @@
 import type { HelperName, Strategy } from "../../protocol/strategy/strategy.ts";
 import type { StrategyPrompts } from "../../protocol/strategy/strategy-prompts.ts";
 import type { ToolListing } from "../../tools/registry.ts";
+import { shorten } from "../../util/text/shorten.ts";
 import { fillTemplate } from "./fill-template.ts";
 
 type JSONSchema = Readonly<Record<string, unknown>>;
@@ -14,16 +15,20 @@ export interface PromptFacts {
   readonly canRecurse: boolean;
   /** Of the answer. */
   readonly schema: JSONSchema | undefined;
+  /** The question of the root, for a node below it. */
+  readonly question?: string | undefined;
 }
 
+const MAX_QUESTION = 300;
 /** What no model can work without. */
-const NEEDED = ["reply", "functions", "finish", "schema"] as const;
+const NEEDED = ["child", "reply", "functions", "finish", "schema"] as const;
 
-export function systemPrompt(strategy: Strategy, { tools, canRecurse, schema }: PromptFacts): string {
-  const { system, role, reply, howToWork, finish, functionList, schema: schemaText } = strategy.prompts;
+export function systemPrompt(strategy: Strategy, { tools, canRecurse, schema, question }: PromptFacts): string {
+  const { system, role, child, reply, howToWork, finish, functionList, schema: schemaText } = strategy.prompts;
   const list = [...functionLines(strategy, canRecurse), ...tools.map(toolLine)].map((line) => `- ${line}`).join("\n");
   const parts = {
     role,
+    child: question === undefined ? "" : fillTemplate(child, { question: quote(question) }),
     reply,
     functions: fillTemplate(functionList, { list }),
     howToWork,
@@ -32,6 +37,11 @@ export function systemPrompt(strategy: Strategy, { tools, canRecurse, schema }: 
   };
   const unnamed = NEEDED.filter((name) => !system.includes(`{${name}}`)).map((name) => `\n\n{${name}}`);
   return fillTemplate(system + unnamed.join(""), parts).trim();
+}
+
+/** On one line, so that it cannot be taken for instructions of ours. */
+function quote(question: string): string {
+  return JSON.stringify(shorten(question, MAX_QUESTION));
 }
 
 function functionLines({ prompts, helpers }: Strategy, canRecurse: boolean): string[] {
@@ -55,6 +65,10 @@ export function extractMessage({ prompts }: Strategy, why: string, schema: JSONS
   const { extract, extractText, extractSchema } = prompts;
   const form = schema === undefined ? extractText : fillTemplate(extractSchema, { schema: JSON.stringify(schema) });
   return fillTemplate(extract, { why, form });
+}
+
+export function lookFirstMessage({ lookFirst }: StrategyPrompts, variables: readonly string[]): string {
+  return fillTemplate(lookFirst, { variables: variables.map((name) => `\`${name}\``).join(", ") });
 }
 
 export function rejectedMessage({ rejected }: StrategyPrompts, problem: string): string {

@@ -5,14 +5,17 @@ import type { Strategy } from "../../../protocol/strategy/strategy.ts";
 export const frontier: Strategy = {
   name: "frontier",
   prompts: {
-    system: "{role}\n\n{reply}\n\n{functions}\n\n{howToWork}\n\n{finish}\n\n{schema}",
+    system: "{role}\n\n{child}\n\n{reply}\n\n{functions}\n\n{howToWork}\n\n{finish}\n\n{schema}",
     role:
       "You answer a question with the help of a Python session. The material is in variables there, often far more than you could read; " +
       "look at it with code, in parts, and let code and further models do the reading.",
+    child:
+      "You work on a part of a larger question, which begins: {question}. You see your task and its material, and nothing else of that work. " +
+      "Your answer goes back to the code that asked for it: give what the task asks for, in the form it asks for, without remarks.",
     reply:
       "Each reply holds one block of code, fenced with ```repl and ```. It is run, and you are shown what it printed and the value of its " +
       "last expression, cut if long. Variables stay from block to block, also after an exception. Stop after the block: what you write after it is lost. " +
-      "Never write down output yourself.",
+      "Never write down output yourself. Lines that begin with [host] are not output: the program that runs your code says so.",
     functionList: "In the session, beside Python's own:\n{list}",
     functions: {
       llm_query:
@@ -48,6 +51,9 @@ export const frontier: Strategy = {
     extractText: "in plain text and without code. Say what is uncertain.",
     extractSchema: "with JSON only, which follows this schema:\n{schema}",
     querySchema: "Answer with JSON only, which follows this schema:\n{schema}",
+    lookFirst:
+      "The answer was not accepted yet: you have not looked at {variables}. Look at the material with code, then answer; if the answer needs none " +
+      "of it, give it again.",
     rejected: "The answer was not accepted: {problem}. Correct it and give it again.",
   },
   observations: {
@@ -55,6 +61,7 @@ export const frontier: Strategy = {
     errorCharacters: 4_000,
     displays: 20,
     contextCharacters: 6_000,
+    windowShare: 0.1,
   },
   calls: {
     stepTokens: 16_000,
@@ -65,7 +72,15 @@ export const frontier: Strategy = {
     corrections: 3,
     queryCorrections: 2,
   },
-  guards: { emptyReplies: 3 },
+  guards: { emptyReplies: 3, repeatedBlocks: 4, lookBeforeAnswer: true },
+  notes: {
+    failedCalls: true,
+    cutAnswers: true,
+    degraded: true,
+    sequentialCalls: 8,
+    repeatedCode: true,
+    totals: true,
+  },
   helpers: [
     "llm_query_batched",
     "rlm_query",

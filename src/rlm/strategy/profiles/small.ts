@@ -19,4 +19,5 @@ export const small: Strategy = mergeStrategy(frontier, {
   },
   observations: { characters: 6_000, errorCharacters: 2_000, contextCharacters: 4_000 },
   calls: { stepTokens: 8_000, queryTokens: 4_000, extractTokens: 4_000, directTokens: 8_000 },
+  guards: { repeatedBlocks: 3 },
 });
