@@ -208,7 +208,8 @@ export class Attempt {
         this.#hiddenTokens += part.maxTokens;
         break;
       case "end":
-        this.#finishReason = this.#answer.isCut ? "cut" : part.finishReason;
+        // A model that stopped right after its block was not cut off, and its usage is what was reported.
+        this.#finishReason = this.#answer.afterCut.trim() === "" ? part.finishReason : "cut";
         this.#reportedUsage = part.usage;
         return true;
     }

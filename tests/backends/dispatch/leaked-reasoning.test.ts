@@ -57,7 +57,7 @@ describe("reasoning in the text of an answer", () => {
       ok: true,
       text: BLOCK,
       reasoning: `${thought}\n${BLOCK}`,
-      finishReason: "cut",
+      finishReason: "stop",
     });
     const third = await call(dispatcher, backend);
     expect(third.outcome).toMatchObject({ ok: true, text: "Just Paris", reasoning: "" });
