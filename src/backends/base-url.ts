@@ -3,6 +3,7 @@
 // A query is kept and sent with every request, such as `?api-version=` of Azure or what a gateway asks for. A key does not belong into
 // an address, which is shown in messages and logs.
 
+import { isIPv6 } from "node:net";
 import type { Provider } from "./provider-table.ts";
 
 /** Names of parameters whose values are secret. */
@@ -18,7 +19,8 @@ export class UnusableAddress extends Error {}
 /** Throws UnusableAddress. `text` is empty where no address was given. */
 export function parseBaseUrl(text: string, provider: Provider, env: Environment): string {
   if (text === "") throw new UnusableAddress("it needs the address of its server. Give --base-url or baseUrl");
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const complete = provider.protocol === "ollama" ? completeOllama(text) : text;
+  const url = URL.canParse(complete) ? new URL(complete) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw new UnusableAddress("the address of its server is no URL with http or https");
   }
@@ -27,6 +29,7 @@ export function parseBaseUrl(text: string, provider: Provider, env: Environment)
     throw new UnusableAddress("the address of its server may not have a user, a password, a key or a fragment");
   }
   url.pathname = url.pathname.replace(/\/+$/, "").replace(ENDPOINT, "");
+  if (provider.protocol === "ollama") url.pathname = url.pathname.replace(/\/(v1|api)$/, "");
   if (provider.protocol === "azure") completeAzure(url, provider, env);
   else if (url.pathname === "/") url.pathname = provider.rootPath;
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}${url.search}`;
@@ -60,6 +63,15 @@ function completeAzure(url: URL, { rootPath }: Provider, env: Environment): void
       "the address of its server needs a version. Append ?api-version=..., or set OPENAI_API_VERSION",
     );
   }
+}
+
+/** As Ollama's own variable may have it: `host`, `host:port`, `:port`, or an address to listen at. */
+function completeOllama(text: string): string {
+  if (text.includes("://")) return text;
+  const [, host = "", path = ""] = /^([^/]*)(.*)$/s.exec(text) ?? [];
+  const named = isIPv6(host) ? `[${host}]` : host.startsWith(":") ? `127.0.0.1${host}` : host;
+  const reachable = named.replace(/^0\.0\.0\.0(?=:|$)/, "127.0.0.1").replace(/^\[::\]/, "[::1]");
+  return `http://${/:\d+$/.test(reachable) ? reachable : `${reachable}:11434`}${path}`;
 }
 
 function isSecret(name: string): boolean {

@@ -5,7 +5,7 @@ import { checkDuration } from "../util/check-number.ts";
 import type { Backend } from "./backend.ts";
 import { parseBaseUrl, UnusableAddress } from "./base-url.ts";
 import { BACKENDS, providerOf, type Provider } from "./provider-table.ts";
-import type { ProviderSettings } from "./providers/provider-backend.ts";
+import type { OpenProviderOptions } from "./providers/open-provider.ts";
 import type { TimeLimits } from "./providers/response-limits.ts";
 
 export interface BackendOptions {
@@ -33,7 +33,7 @@ export async function openBackend(type: string, options: BackendOptions = {}): P
     return new ScriptFilesBackend();
   }
   const settings = settingsOf(type, options);
-  const { openProvider } = await import("./providers/provider-backend.ts");
+  const { openProvider } = await import("./providers/open-provider.ts");
   return openProvider(settings);
 }
 
@@ -67,7 +67,7 @@ function toProvider(type: string, { name = type }: BackendOptions): Provider {
   throw configuration(name, `there is no backend '${type}', only ${BACKENDS.join(", ")}`);
 }
 
-function settingsOf(type: string, options: BackendOptions): ProviderSettings {
+function settingsOf(type: string, options: BackendOptions): OpenProviderOptions {
   const { name = type } = options;
   const provider = toProvider(type, options);
   const apiKey = keyOf(provider, name, options);

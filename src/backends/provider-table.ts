@@ -1,7 +1,7 @@
 // The providers that have a name: how each is spoken to, where it is, and where its key comes from.
 
 /** How a provider is spoken to. The files are in `providers/protocols/`. */
-export type ProtocolName = "responses" | "messages" | "gemini" | "chat" | "azure" | "mistral" | "openrouter";
+export type ProtocolName = "responses" | "messages" | "gemini" | "chat" | "azure" | "mistral" | "openrouter" | "ollama";
 
 export interface Provider {
   readonly protocol: ProtocolName;
@@ -45,6 +45,14 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   mistral: hosted("mistral", "MISTRAL", "https://api.mistral.ai/v1", "mistral"),
   together: hosted("chat", "TOGETHER", "https://api.together.xyz/v1", "together"),
   xai: hosted("chat", "XAI", "https://api.x.ai/v1", "x-ai"),
+  ollama: {
+    protocol: "ollama",
+    keyVariables: ["OLLAMA_API_KEY"],
+    needsKey: false,
+    urlVariables: ["OLLAMA_BASE_URL", "OLLAMA_HOST"],
+    baseUrl: "http://127.0.0.1:11434",
+    rootPath: "/",
+  },
   "openai-compatible": {
     protocol: "chat",
     keyVariables: ["OPENAI_COMPATIBLE_API_KEY"],

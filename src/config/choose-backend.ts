@@ -92,9 +92,10 @@ export function untrustedAddress(config: Config): { readonly url: string; readon
   }
   for (const file of config.dotEnvs) {
     if (file.isOwn) continue;
-    const isRemote = ([name, value]: [string, string]): boolean => isAddress(name) && !isLoopback(value);
+    const isRemote = ([name, value]: [string, string]): boolean =>
+      isAddress(name) && !isLoopback(value) && URL.canParse(withScheme(value));
     const found = Object.entries(variablesOf(file)).find(isRemote);
-    if (found !== undefined) return { url: found[1], path: file.path };
+    if (found !== undefined) return { url: withScheme(found[1]), path: file.path };
   }
   return undefined;
 }
@@ -132,7 +133,13 @@ function defaultVariable(type: string, env: Config["env"]): string | undefined {
 }
 
 function isLoopback(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { hostname } = new URL(address);
+  const text = withScheme(address);
+  if (!URL.canParse(text)) return false;
+  const { hostname } = new URL(text);
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** OLLAMA_HOST may be a host and a port. */
+function withScheme(address: string): string {
+  return address.includes("://") ? address : `http://${address}`;
 }

@@ -19,7 +19,7 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 ## [backends.NAME]. Default: openai-compatible with a base_url, else by the model: claude-..., gemini-..., else openai.
 # backend = "openai"
 ## The address of the provider.
-# base_url = "http://localhost:11434/v1"
+# base_url = "http://localhost:8000/v1"
 ## Where code runs: local, docker, wasm.
 # environment = ${JSON.stringify(environment)}
 ## auto: small contexts go directly to the model. rlm, direct: always the one or the other.

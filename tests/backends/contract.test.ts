@@ -64,6 +64,11 @@ describeBackend("openrouter", {
   capabilities: { canHideUsage: true, countsCacheWrites: false },
 });
 
+describeBackend("ollama", {
+  open: () => openAtMock((baseUrl) => openBackend("ollama", { ...key, baseUrl, env: {} })),
+  capabilities: { canHideUsage: true, countsCacheWrites: false, reportsRefusals: false, countsOnlyTotals: true },
+});
+
 describeBackend("a model object of version 3, Responses", {
   open: () => openAtMock((baseURL) => new LanguageModelBackend(createOpenAI({ ...key, baseURL })("a-model"))),
   capabilities: { canHideUsage: true, countsCacheWrites: false, reportsRefusals: false },

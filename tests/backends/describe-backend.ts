@@ -35,6 +35,8 @@ export interface Capabilities {
   readonly reportsRefusals?: boolean;
   /** False: it does not say when a request is accepted. Default: true. */
   readonly reportsStart?: boolean;
+  /** True: neither cached nor reasoning tokens are counted apart. Default: false. */
+  readonly countsOnlyTotals?: boolean;
   /** False: reasoning is counted and not shown. Default: true. */
   readonly showsReasoning?: boolean;
 }
@@ -54,7 +56,9 @@ export function describeBackend(
       const parts = await collect(opened);
       expect(textOf(parts)).toBe("Hello, wörld 🌍");
       expect(parts.filter(({ type }) => type === "end")).toEqual([parts.at(-1)]);
-      expect(parts.at(-1)).toEqual({ type: "end", finishReason: "stop", usage });
+      const counted =
+        capabilities.countsOnlyTotals === true ? { ...usage, cacheReadTokens: 0, reasoningTokens: 0 } : usage;
+      expect(parts.at(-1)).toEqual({ type: "end", finishReason: "stop", usage: counted });
     });
 
     test("keeps reasoning apart from the text", async ({ skip }) => {

@@ -10,7 +10,7 @@ describe("openBackend()", () => {
       fault: "configuration",
       retryable: false,
       message:
-        "Cannot get an answer from constructor: there is no backend 'constructor', only openai, anthropic, gemini, azure, openrouter, deepseek, groq, mistral, together, xai, openai-compatible, scripted",
+        "Cannot get an answer from constructor: there is no backend 'constructor', only openai, anthropic, gemini, azure, openrouter, deepseek, groq, mistral, together, xai, ollama, openai-compatible, scripted",
     });
   });
 
@@ -49,6 +49,7 @@ describe("openBackend()", () => {
     ["mistral", "MISTRAL"],
     ["together", "TOGETHER"],
     ["xai", "XAI"],
+    ["ollama", "OLLAMA"],
   ])("of %s takes key and address from the environment, trimmed", async (name, prefix) => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
@@ -145,5 +146,31 @@ describe("the address of Azure", () => {
 
   test("has to be given", () => {
     expect(() => baseUrlOf("azure", { env: {} })).toThrow("it needs the address of its server");
+  });
+});
+
+describe("the address of Ollama", () => {
+  test.each([
+    ["", "http://127.0.0.1:11434"],
+    ["gpu-box", "http://gpu-box:11434"],
+    ["gpu-box:8080", "http://gpu-box:8080"],
+    [":8080", "http://127.0.0.1:8080"],
+    ["0.0.0.0", "http://127.0.0.1:11434"],
+    ["0.0.0.0:8080", "http://127.0.0.1:8080"],
+    ["::", "http://[::1]:11434"],
+    ["[::]:8080", "http://[::1]:8080"],
+    ["::1", "http://[::1]:11434"],
+    ["gpu-box:8080/ollama/", "http://gpu-box:8080/ollama"],
+    ["http://gpu-box", "http://gpu-box"],
+    ["https://gpu-box/ollama/api", "https://gpu-box/ollama"],
+    ["http://localhost:11434/v1", "http://localhost:11434"],
+  ])("may be '%s', as its own variable has it", (host, expected) => {
+    expect(baseUrlOf("ollama", { env: { OLLAMA_HOST: host } })).toBe(expected);
+  });
+
+  test("may not be unusable", () => {
+    for (const host of ["gpu box", "gpu-box:port", "http://"]) {
+      expect(() => baseUrlOf("ollama", { env: { OLLAMA_HOST: host } })).toThrow("no URL with http or https");
+    }
   });
 });

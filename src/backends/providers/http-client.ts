@@ -1,4 +1,4 @@
-// POST over Node's own HTTP, with connections that are kept alive.
+// Requests over Node's own HTTP, with connections that are kept alive.
 //
 // Node's `fetch` takes several times as long per request, which with 64 calls in flight decides how soon a batch is done.
 // Redirects are not followed: one would take the key to another host.
@@ -13,10 +13,13 @@ const MAX_IDLE = 256;
 /** How long the end of a response that was read may take, before its connection is given up. */
 const DRAIN_MS = 1_000;
 
-export interface PostOptions {
+export interface GetOptions {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
   readonly signal: AbortSignal;
+}
+
+export interface PostOptions extends GetOptions {
+  readonly body: string;
 }
 
 export class HTTPClient {
@@ -25,9 +28,22 @@ export class HTTPClient {
   readonly #https = new HTTPSAgent(this.#settings);
 
   /** Resolves with the headers of the response. Aborting destroys the connection, also while the body is read. */
-  post(url: URL, { headers, body, signal }: PostOptions): Promise<IncomingMessage> {
+  post(url: URL, options: PostOptions): Promise<IncomingMessage> {
+    return this.#request("POST", url, options);
+  }
+
+  /** Like `post`. */
+  get(url: URL, options: GetOptions): Promise<IncomingMessage> {
+    return this.#request("GET", url, options);
+  }
+
+  #request(
+    method: string,
+    url: URL,
+    { headers, body, signal }: GetOptions & { body?: string },
+  ): Promise<IncomingMessage> {
     const isSecure = url.protocol === "https:";
-    const options = { method: "POST", headers, agent: isSecure ? this.#https : this.#http };
+    const options = { method, headers, agent: isSecure ? this.#https : this.#http };
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const request = (isSecure ? httpsRequest : httpRequest)(url, options);

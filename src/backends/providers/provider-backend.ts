@@ -5,45 +5,38 @@
 import type { IncomingMessage } from "node:http";
 import { BackendConnectionError } from "../../errors.ts";
 import { VERSION } from "../../util/version.ts";
-import type { Backend, StreamPart } from "../backend.ts";
+import type { ReportedUsage } from "../../protocol/usage.ts";
+import type { BackendRequest, StreamPart } from "../backend.ts";
 import { toURL } from "../base-url.ts";
-import type { ProtocolName } from "../provider-table.ts";
+import { cutAt, leastTokens, toCutPrompt } from "./cut-prompts.ts";
 import { mergeExtraBody } from "./extra-body.ts";
 import { readEvents } from "./protocols/event-stream.ts";
+import { readLines } from "./protocols/json-lines.ts";
 import { drain, HTTPClient } from "./http-client.ts";
 import { redact } from "./errors/redact.ts";
 import type { TimeLimits } from "./response-limits.ts";
 import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
-import type { WireProtocol, WireRequest } from "./protocols/wire-protocol.ts";
+import { toFields, type Fields, type WireProtocol, type WireRequest } from "./protocols/wire-protocol.ts";
 
 export interface ProviderSettings {
   /** What errors and events call it. */
   readonly name: string;
-  readonly protocol: ProtocolName;
   readonly apiKey: string | null;
   readonly baseUrl: string;
   readonly limits: TimeLimits;
 }
 
-const protocols: Readonly<Record<ProtocolName, () => Promise<WireProtocol>>> = {
-  responses: async () => (await import("./protocols/openai-responses.ts")).openaiResponses,
-  messages: async () => (await import("./protocols/anthropic-messages.ts")).anthropicMessages,
-  gemini: async () => (await import("./protocols/gemini.ts")).gemini,
-  chat: async () => (await import("./protocols/openai-chat.ts")).openaiChat,
-  azure: async () => (await import("./protocols/chat-dialects.ts")).azureChat,
-  mistral: async () => (await import("./protocols/chat-dialects.ts")).mistralChat,
-  openrouter: async () => (await import("./protocols/chat-dialects.ts")).openrouterChat,
-};
-
-/** Loads the protocol, and nothing else. */
-export async function openProvider(settings: ProviderSettings): Promise<Backend> {
-  return new ProviderBackend(await protocols[settings.protocol](), settings);
-}
-
 /** How much of an error or of a page in place of an answer is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_LOOK_UP_BYTES = 4 * 1024 * 1024;
 
-class ProviderBackend extends StreamingBackend<IncomingMessage> {
+interface FetchOptions {
+  /** Absent: GET. */
+  readonly body?: Fields;
+  readonly signal: AbortSignal;
+}
+
+export class ProviderBackend extends StreamingBackend<IncomingMessage> {
   readonly #protocol: WireProtocol;
   readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -57,6 +50,25 @@ class ProviderBackend extends StreamingBackend<IncomingMessage> {
     // Some hosts turn away requests without a user agent.
     const common = { "content-type": "application/json", "user-agent": `rlm-runtime/${VERSION}` };
     this.#headers = { ...common, ...this.#protocol.headers(apiKey) };
+  }
+
+  override async *stream(
+    request: BackendRequest,
+    options: { readonly signal: AbortSignal },
+  ): AsyncGenerator<StreamPart> {
+    for await (const part of super.stream(request, options)) {
+      if (part.type === "end" && this.#protocol.mayCutPrompts === true) yield* this.#checkPrompt(request, part.usage);
+      yield part;
+    }
+  }
+
+  /** An answer to a part of the prompt is worth nothing. What it cost is reported all the same. */
+  *#checkPrompt({ model, messages }: BackendRequest, usage: ReportedUsage | null): Generator<StreamPart> {
+    const read = cutAt(messages, usage);
+    if (usage === null || read === null) return;
+    this.learnFacts(model, { contextWindow: read });
+    yield { type: "input-usage", usage };
+    throw toCutPrompt(this.name, read, leastTokens(messages));
   }
 
   /** Resolves with a stream of events. */
@@ -78,6 +90,20 @@ class ProviderBackend extends StreamingBackend<IncomingMessage> {
     throw new BackendConnectionError({ backend: this.name, fault: "malformed", why, retryable: false });
   }
 
+  /** What the server answers to a request beside the calls, parsed. Rejects where that is no object of JSON. */
+  protected async fetchJSON(path: string, { body, signal }: FetchOptions): Promise<Fields> {
+    const url = toURL(this.#baseUrl, path);
+    const options = { headers: this.#headers, signal };
+    const sent =
+      body === undefined
+        ? this.#client.get(url, options)
+        : this.#client.post(url, { ...options, body: JSON.stringify(body) });
+    const response = await sent;
+    const text = await readBeginning(response, MAX_LOOK_UP_BYTES);
+    if (response.statusCode !== 200) throw new Error(`the server answered with ${response.statusCode}`);
+    return toFields(JSON.parse(text));
+  }
+
   protected headersOf({ headers }: IncomingMessage): IncomingMessage["headers"] {
     return headers;
   }
@@ -91,7 +117,8 @@ class ProviderBackend extends StreamingBackend<IncomingMessage> {
     const reader = this.#protocol.createReader();
     let isEnded = false;
     try {
-      for await (const event of readEvents(toChunks(response), (bytes) => limits.received(bytes))) {
+      const readAll = this.#protocol.format === "lines" ? readLines : readEvents;
+      for await (const event of readAll(toChunks(response), (bytes) => limits.received(bytes))) {
         for (const part of reader.read(event)) {
           if (part.type.endsWith("-delta")) limits.startAnswer();
           isEnded = part.type === "end";
@@ -115,13 +142,13 @@ function toChunks(response: IncomingMessage): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => response.iterator({ destroyOnReturn: false }) };
 }
 
-async function readBeginning(response: IncomingMessage): Promise<string> {
+async function readBeginning(response: IncomingMessage, maxBytes = MAX_ERROR_BYTES): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes >= MAX_ERROR_BYTES) break;
+    if (bytes >= maxBytes) break;
   }
-  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString("utf8");
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString("utf8");
 }

@@ -45,6 +45,10 @@ export abstract class StreamingBackend<Response> implements Backend {
     return this.#adaptations.factsOf(model);
   }
 
+  protected learnFacts(model: string, facts: ModelFacts): void {
+    this.#adaptations.learnFacts(model, facts);
+  }
+
   /** Sends the request. Rejects where it is turned away. */
   protected abstract send(request: WireRequest, exchange: Exchange): Promise<Response>;
 

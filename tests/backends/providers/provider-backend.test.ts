@@ -15,7 +15,7 @@ import { aRequest } from "../describe-backend.ts";
 const KEY = "sk-proj-abcdefghij0123456789ABCDEFGHIJ";
 const never = new AbortController().signal;
 
-describe.each(["openai", "anthropic", "gemini", "openai-compatible"])("%s", (name) => {
+describe.each(["openai", "anthropic", "gemini", "ollama", "openai-compatible"])("%s", (name) => {
   test.each<[string, MockReply, object]>([
     ["401", { status: 401, body: error("no such key") }, { fault: "authentication", status: 401, retryable: false }],
     ["403", { status: 403, body: error("not yours") }, { fault: "authentication", status: 403, retryable: false }],
@@ -202,7 +202,7 @@ describe.each(["openai", "anthropic", "gemini", "openai-compatible"])("%s", (nam
 
   test("sends the schema, and stops where it is refused", async () => {
     await using mock = await openMockProvider();
-    const fields = { openai: "text", anthropic: "output_config", gemini: "responseJsonSchema" };
+    const fields = { openai: "text", anthropic: "output_config", gemini: "responseJsonSchema", ollama: "format" };
     const field = (fields as Partial<Record<string, string>>)[name] ?? "response_format";
     mock.plan(({ body }) =>
       settingsIn(body)[field] === undefined
@@ -286,7 +286,8 @@ describe.each(["openai", "anthropic", "gemini", "openai-compatible"])("%s", (nam
     const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
     const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never, onPart: () => "cut" });
     expect(outcome).toMatchObject({ ok: true, text: "```repl\nx\n```\n", finishReason: "stop" });
-    expect(outcome.usage).toMatchObject({ inputTokens: 40, outputTokens: 9, reasoningTokens: 3 });
+    const reasoningTokens = name === "ollama" ? 0 : 3; // it does not count them apart
+    expect(outcome.usage).toMatchObject({ inputTokens: 40, outputTokens: 9, reasoningTokens });
     expect(outcome.usage.estimatedTokens ?? 0).toBe(0);
   });
 });
@@ -419,9 +420,9 @@ describe("openai-compatible", () => {
   });
 });
 
-/** Gemini has its settings in an object of their own. */
+/** Gemini has its settings in an object of their own, Ollama some of them. */
 function settingsIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return (body["generationConfig"] as Readonly<Record<string, unknown>> | undefined) ?? body;
+  return { ...body, ...(body["generationConfig"] as object), ...(body["options"] as object) };
 }
 
 function error(message: string, type = "some_error"): string {

@@ -46,6 +46,8 @@ interface Facts {
   /** Names, codes and types of the error, of its causes and of the provider's error object, in lower case. */
   readonly codes: string;
   readonly retryAfterMs: number | null;
+  /** The provider itself said that it failed. */
+  readonly isReported: boolean;
   /** Undefined: not stated. */
   readonly isRetryable: unknown;
 }
@@ -64,7 +66,7 @@ function classify(facts: Facts): Kind {
   return { fault, retryable: fault === "bad-request" ? isRetryable === true : retryable && isRetryable !== false };
 }
 
-function toKind({ status, message, codes }: Facts): Kind {
+function toKind({ status, message, codes, isReported }: Facts): Kind {
   if (isRequestTooLong(status, message, codes)) return { fault: "context-too-long", retryable: false };
   const isFlagged = status === 403 && /moderation|flagged/i.test(message);
   if (isFlagged || /content_filter|content_policy|invalid_prompt/.test(codes)) {
@@ -75,7 +77,7 @@ function toKind({ status, message, codes }: Facts): Kind {
   if (/ai_(jsonparse|invalidresponse|emptyresponse|nocontent)/.test(codes)) return MALFORMED;
   if (/ai_load/.test(codes)) return { fault: "configuration", retryable: false };
   if (/ai_(invalid|unsupported|typevalidation|nosuch)/.test(codes)) return { fault: "bad-request", retryable: false };
-  return { fault: "connection", retryable: true };
+  return { fault: isReported ? "server" : "connection", retryable: true };
 }
 
 function toKindOfStatus(status: number, codes: string): Kind {
@@ -128,6 +130,7 @@ function readFacts(error: unknown): Facts {
     message: withCode(message ?? "", causes),
     codes: codes.join(" ").toLowerCase(),
     retryAfterMs: parseRetryAfter(toHeaders(outer["responseHeaders"]), Date.now()) ?? google.retryAfterMs,
+    isReported: Object.keys(reported).length > 0,
     isRetryable: outer["isRetryable"],
   };
 }

@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import { createParser } from "eventsource-parser";
 import { UnreadableEvent, type Fields } from "./wire-protocol.ts";
 
-const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
+export const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 
 /** Throws UnreadableEvent. An event that the end of the stream cuts off is dropped. `onBytes` is called for every chunk. */
 export async function* readEvents(
@@ -32,7 +32,8 @@ export async function* readEvents(
   }
 }
 
-function toObject(data: string): Fields {
+/** Throws UnreadableEvent. */
+export function toObject(data: string): Fields {
   try {
     const event: unknown = JSON.parse(data);
     if (typeof event === "object" && event !== null) return event as Fields;

@@ -18,6 +18,7 @@ import {
 
 export const openaiChat: WireProtocol = {
   path: "/chat/completions",
+  mayCutPrompts: true,
   headers: bearer,
   toBody,
   createReader: () => new ChatReader(),

@@ -24,6 +24,10 @@ export interface WireProtocol {
   readonly path: string | ((model: string, basePath: string) => string);
   /** Without a key only for servers that need none. */
   headers(apiKey: string | null): Readonly<Record<string, string>>;
+  /** How the response is written: as server-sent events (default), or as JSON objects, one per line. */
+  readonly format?: "events" | "lines";
+  /** Servers that speak it may cut a prompt that is too long, and answer the rest. Absent: they refuse it. */
+  readonly mayCutPrompts?: boolean;
   /** The API demands a limit on the answer: this one is sent where the request has none. Absent: it has a default. */
   readonly defaultMaxTokens?: number;
   toBody(request: WireRequest): Fields;

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anthropicMessages } from "../../../../src/backends/providers/protocols/anthropic-messages.ts";
 import { gemini } from "../../../../src/backends/providers/protocols/gemini.ts";
+import { ollamaChat } from "../../../../src/backends/providers/protocols/ollama-chat.ts";
 import { openaiChat } from "../../../../src/backends/providers/protocols/openai-chat.ts";
 import { openaiResponses } from "../../../../src/backends/providers/protocols/openai-responses.ts";
 import type { WireProtocol } from "../../../../src/backends/providers/protocols/wire-protocol.ts";
@@ -54,6 +55,7 @@ describe("the events of", () => {
     ["OpenAI", openaiResponses],
     ["Anthropic", anthropicMessages],
     ["Gemini", gemini],
+    ["Ollama", ollamaChat],
     ["compatible servers", openaiChat],
   ])("%s may be anything and yield only parts or an error", (_, protocol) => {
     const type = fc.constantFrom(
@@ -72,6 +74,7 @@ describe("the events of", () => {
         message: fc.anything(),
         usage: fc.anything(),
       }),
+      fc.record({ message: fc.anything(), done: fc.anything(), prompt_eval_count: fc.anything() }),
       fc.record({
         candidates: fc.array(fc.record({ content: fc.anything(), finishReason: fc.anything() })),
         usageMetadata: fc.dictionary(fc.constantFrom("promptTokenCount", "thoughtsTokenCount"), fc.anything()),

@@ -1,0 +1,23 @@
+// JSON objects, one per line, in order, until the stream ends.
+
+import { StringDecoder } from "node:string_decoder";
+import { MAX_EVENT_CHARACTERS, toObject } from "./event-stream.ts";
+import { UnreadableEvent, type Fields } from "./wire-protocol.ts";
+
+/** Throws UnreadableEvent. A line that the end of the stream cuts off is dropped. `onBytes` is called for every chunk. */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Fields, void, void> {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for await (const chunk of chunks) {
+    onBytes(chunk.byteLength);
+    const lines = (rest + decoder.write(chunk)).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.trim() !== "") yield toObject(line);
+    if (rest.length > MAX_EVENT_CHARACTERS) {
+      throw new UnreadableEvent(`a line has more than ${MAX_EVENT_CHARACTERS} characters`);
+    }
+  }
+}
