@@ -80,7 +80,16 @@ const layers: Readonly<Record<string, Layer>> = {
   },
   backends: { imports: ground },
   store: { imports: ground },
-  config: { imports: ["backends/provider-table.ts", "environments/registry.ts", ...ground] },
+  config: {
+    imports: [
+      "backends/provider-table.ts",
+      "backends/models/resolve-model.ts",
+      "backends/providers/extra-body.ts",
+      "environments/registry.ts",
+      ...ground,
+    ],
+    types: ["backends"],
+  },
   tools: { imports: ground },
   output: { imports: ground },
   kernel: { imports: ["environments/environment.ts", "output", ...ground] },

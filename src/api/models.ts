@@ -1,5 +1,6 @@
 // Models of runs: who answers for each, and with which settings.
 
+import type { StrategyChanges } from "../protocol/strategy/strategy.ts";
 import type { LanguageModel } from "../backends/providers/language-model.ts";
 
 /** How a model is asked, and what is known of it. */
@@ -16,6 +17,8 @@ export interface ModelSettings {
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Tokens that fit into one request and its answer. Absent: as far as it is known of the model. */
   readonly contextWindow?: number | undefined;
+  /** How it is asked, and what it is shown: see the option of `runtime.rlm`. Absent: that option, else the shipped one that fits. */
+  readonly strategy?: string | StrategyChanges | undefined;
   /** The most tokens that the model can answer with. Absent: as far as it is known of the model. */
   readonly maxOutputTokens?: number | undefined;
 }

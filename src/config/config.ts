@@ -16,7 +16,7 @@ import {
   type LoadedFile,
 } from "./config-file.ts";
 import { readDotEnvs, type DotEnvFile } from "./dot-env.ts";
-import { settingNames, splitGuarded } from "./guarded-settings.ts";
+import { guardedPaths, toSettingName, withoutGuarded } from "./guarded-settings.ts";
 import { mergeLayers, type Layer, type Origins } from "./layers.ts";
 import type { ConfigFile, RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
@@ -71,6 +71,7 @@ export interface Config {
   /** Only the additions of `.env`; the first file wins. */
   readonly dotEnvs: readonly DotEnvFile[];
   readonly rlm: settings.RLMSettings;
+  readonly models: Readonly<Record<string, settings.DefinedModel>>;
   readonly backends: Readonly<Record<string, settings.BackendSettings>>;
   readonly prices: Readonly<Record<string, TokenPrice>>;
   /** By their names in the runtime. */
@@ -104,6 +105,7 @@ export function loadConfig({ cwd, env, flags = {}, path, isDotEnvOptional = fals
     env: { ...Object.assign({}, ...dotEnvs.toReversed().map(({ values }) => values)), ...env },
     dotEnvs,
     rlm: settings.toRLMSettings(table.rlm ?? {}),
+    models: mapValues(table.models, settings.toModel),
     backends: mapValues(table.backends, settings.toBackend),
     prices: mapValues(table.prices, settings.toPrice),
     docker: settings.toDocker(table.docker ?? {}),
@@ -135,11 +137,12 @@ function readFiles(paths: ConfigPaths, named: string | undefined): readonly Foun
 
 function toLayer({ kind, path, text, data, trust }: FoundFile): Layer {
   const isApproved = trust === "trusted";
-  const counted = isApproved ? data : splitGuarded(data).free;
-  const { rlm, sessions, wasm } = counted;
+  const counted = isApproved ? data : withoutGuarded(data);
+  const { rlm, models, sessions, wasm } = counted;
   const folder = dirname(path);
   const resolved = {
     ...(rlm && { rlm: settings.resolveStrategy(rlm, folder) }),
+    ...(models && { models: mapValues(models, (model) => settings.resolveStrategy(model, folder)) }),
     ...(sessions && { sessions: settings.resolvePaths(sessions, folder) }),
     ...(wasm && { wasm: settings.resolveWheels(wasm, folder) }),
   };
@@ -152,17 +155,17 @@ function toLayer({ kind, path, text, data, trust }: FoundFile): Layer {
 function toIgnored(files: readonly FoundFile[]): IgnoredSettings | null {
   const file = files.at(-1);
   if (file === undefined || file.trust === "trusted") return null;
-  const names = settingNames(splitGuarded(file.data).guarded);
+  const names = guardedPaths(file.data).map(toSettingName);
   return names.length === 0 ? null : { path: file.path, names, trust: file.trust };
 }
 
 function variableLayers(dotEnvs: readonly DotEnvFile[], env: Environment): readonly Layer[] {
   const fromDotEnvs = dotEnvs.toReversed().map(({ path, isOwn: isApproved, values }): Layer => ({
-    data: { rlm: settings.resolveStrategy(readVariables(values), dirname(path)) },
+    data: { rlm: settings.resolveStrategy(readVariables(values, isApproved), dirname(path)) },
     originOf: (key) => ({ kind: "dot-env", path, variable: variableOf(key), isApproved }),
   }));
   const fromEnvironment: Layer = {
-    data: { rlm: readVariables(env), sessions: readSessionVariables(env) },
+    data: { rlm: readVariables(env, true), sessions: readSessionVariables(env) },
     originOf: (key) => ({ kind: "variable", variable: variableOf(key), isApproved: true }),
   };
   return [...fromDotEnvs, fromEnvironment];

@@ -32,7 +32,7 @@ export type Origins = ReadonlyMap<string, Origin>;
 type Table = Readonly<Record<string, unknown>>;
 
 /** Sections whose keys are names that users choose. */
-export const NAMED_SECTIONS: readonly string[] = ["backends", "prices", "mcp_servers"];
+export const NAMED_SECTIONS: readonly string[] = ["models", "backends", "prices", "mcp_servers"];
 
 export function mergeLayers(layers: readonly Layer[]): { readonly table: ConfigFile; readonly origins: Origins } {
   const table: Record<string, Record<string, unknown>> = {};

@@ -1,6 +1,7 @@
 // The schema of rlm.toml. Strict: an unknown key is an error.
 
 import { z } from "zod";
+import { refusedFields } from "../backends/providers/extra-body.ts";
 import { ENVIRONMENT_NAMES } from "../environments/registry.ts";
 import { STRATEGY_NAMES } from "../protocol/strategy/strategy.ts";
 import { parseSize } from "../util/bytes/parse-size.ts";
@@ -32,13 +33,35 @@ export function isStrategy(name: string): boolean {
 }
 export const STRATEGY_RULE = `must be ${STRATEGY_NAMES.join(", ")}, or a .toml or .json file`;
 
+/** As in JSON: TOML has dates, too. */
+const fields = z.record(z.string(), z.json(), { error: "must be a table" }).superRefine((table, context) => {
+  const [refused] = refusedFields(table);
+  if (refused === undefined) return;
+  context.addIssue({ code: "custom", message: `may not set '${refused}', which is part of every request` });
+});
+
+/** How a model is asked. */
+const modelSettings = {
+  temperature: z.number().min(0).optional(),
+  seed: z.int().optional(),
+  /** One of the provider's values. */
+  reasoning_effort: text.optional(),
+  /** Of one answer. */
+  max_tokens: count.optional(),
+  /** Of the body of each request. Counts only in a trusted file. */
+  extra_body: fields.optional(),
+};
+
 /** Used by everything that starts runs. Each key is also an environment variable: RLM_MODEL, ... */
 export const rlmSchema = z.strictObject({
   model: text.optional(),
   /** Answers `llm_query`. */
   sub_model: text.optional(),
-  /** One of the provider's values. */
-  reasoning_effort: text.optional(),
+  /** Of nodes below the root. */
+  child_model: text.optional(),
+  /** Gives the best answer at a limit. */
+  extract_model: text.optional(),
+  ...modelSettings,
   backend: text.optional(),
   base_url: address.optional(),
   environment: z.enum(ENVIRONMENT_NAMES).optional(),
@@ -58,7 +81,20 @@ export const rlmSchema = z.strictObject({
   system_prompt: text.max(50_000).optional(),
 });
 
-/** Used by everything that starts runs. `type` is the kind of backend, if NAME is not one itself. */
+/** Used by everything that starts runs. Settings win over those of [rlm]. */
+const model = z.strictObject({
+  /** As the backend spells it, or `backend/model`. */
+  model: text,
+  /** A provider, or one of [backends.NAME]. */
+  backend: text.optional(),
+  ...modelSettings,
+  context_window: count.optional(),
+  max_output_tokens: count.optional(),
+  /** A shipped one, or a file. */
+  strategy: z.string().refine(isStrategy, STRATEGY_RULE).optional(),
+});
+
+/** Used by everything that starts runs. `type` is the kind of backend, if NAME is not one itself; default: openai-compatible. */
 const backend = z.strictObject({
   type: text.optional(),
   base_url: address.optional(),
@@ -170,6 +206,7 @@ const mcpServer = z
 
 export const configSchema = z.strictObject({
   rlm: rlmSchema.optional(),
+  models: z.record(text, model).optional(),
   backends: z.record(text, backend).optional(),
   prices: z.record(text, price).optional(),
   docker: docker.optional(),
@@ -183,5 +220,6 @@ export const configSchema = z.strictObject({
 
 export type ConfigFile = z.output<typeof configSchema>;
 export type SessionsTable = z.output<typeof sessions>;
+export type ModelTable = z.output<typeof model>;
 export type RLMTable = z.output<typeof rlmSchema>;
 export type RLMKey = keyof RLMTable;

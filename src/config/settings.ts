@@ -4,15 +4,34 @@ import { extname, resolve } from "node:path";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "../environments/registry.ts";
 import type { DockerOptions } from "../api/local.ts";
 import type { TokenPrice } from "../protocol/usage.ts";
-import type { ConfigFile, RLMTable } from "./schema.ts";
+import type { ConfigFile, ModelTable, RLMTable } from "./schema.ts";
 import { isCommandName } from "../util/is-command-name.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 
+/** How models are asked. */
+interface CommonSettings {
+  readonly temperature?: number;
+  readonly seed?: number;
+  readonly reasoningEffort?: string;
+  readonly maxTokens?: number;
+  readonly extraBody?: Readonly<Record<string, unknown>>;
+}
+
+/** A model by a name of the user's. */
+export interface DefinedModel extends CommonSettings {
+  readonly model: string;
+  readonly backend?: string;
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
+  readonly strategy?: string;
+}
+
 /** An absent budget is no limit. */
-export interface RLMSettings {
+export interface RLMSettings extends CommonSettings {
   readonly model?: string;
   readonly subModel?: string;
-  readonly reasoningEffort?: string;
+  readonly childModel?: string;
+  readonly extractModel?: string;
   readonly backend?: string;
   readonly baseUrl?: string;
   readonly environment: EnvironmentName;
@@ -69,13 +88,18 @@ export const DEFAULTS = {
 
 export function toRLMSettings(table: RLMTable): RLMSettings {
   const { sub_model, base_url, max_depth, max_iterations, token_budget, cost_budget, ...others } = table;
-  const { call_budget, tool_budget, timeout, on_limit, reasoning_effort, system_prompt, ...plain } = others;
+  const { call_budget, tool_budget, timeout, on_limit, system_prompt, child_model, extract_model, ...more } = others;
+  const { reasoning_effort, max_tokens, extra_body, ...plain } = more;
   return {
     ...DEFAULTS,
     ...omitUndefined({
       ...plain,
       subModel: sub_model,
+      childModel: child_model,
+      extractModel: extract_model,
       reasoningEffort: reasoning_effort,
+      maxTokens: max_tokens,
+      extraBody: extra_body,
       baseUrl: base_url,
       maxDepth: max_depth,
       maxIterations: max_iterations,
@@ -88,6 +112,18 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
       systemPrompt: system_prompt,
     }),
   };
+}
+
+export function toModel(table: ModelTable): DefinedModel {
+  const { reasoning_effort, max_tokens, extra_body, context_window, max_output_tokens, ...plain } = table;
+  return omitUndefined({
+    ...plain,
+    reasoningEffort: reasoning_effort,
+    maxTokens: max_tokens,
+    extraBody: extra_body,
+    contextWindow: context_window,
+    maxOutputTokens: max_output_tokens,
+  });
 }
 
 export function toBackend(section: NonNullable<ConfigFile["backends"]>[string]): BackendSettings {
@@ -120,7 +156,7 @@ export function toDocker({ memory, ...plain }: NonNullable<ConfigFile["docker"]>
 }
 
 /** Resolves the path of a strategy's file relative to the folder. The name of a shipped one stays. */
-export function resolveStrategy(table: RLMTable, folder: string): RLMTable {
+export function resolveStrategy<Table extends Pick<RLMTable, "strategy">>(table: Table, folder: string): Table {
   const { strategy } = table;
   return strategy === undefined || extname(strategy) === "" ? table : { ...table, strategy: resolve(folder, strategy) };
 }

@@ -10,13 +10,24 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # Keys of providers do not belong here: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or put them into .env beside this file.
 
 [rlm]
-## The model that answers, and the one for llm_query (default: the same).
+## The model that answers, and the one for llm_query (default: the same): a name of the provider, backend/name, or a
+## name from [models.NAME].
 # model = "gpt-5-mini"
 # sub_model = "gpt-5-nano"
-## How much the model reasons, a value of the provider: low, medium, high. Default: the provider's.
+## The model of nodes below the root, and the one that gives the best answer at a limit. Default: the same.
+# child_model = "gpt-5-mini"
+# extract_model = "gpt-5-mini"
+## For all models that do not say otherwise. Default: the provider's.
+# temperature = 0.7
+# seed = 1
+## How much the models reason, a value of the provider: low, medium, high. Default: the provider's.
 # reasoning_effort = "low"
+## Limit on each answer. Default: by what the call is for.
+# max_tokens = 16000
+## Further fields of every request, in the provider's terms. Counts only after 'rlm config trust'.
+# extra_body = { top_k = 20 }
 ## A provider (openai, anthropic, gemini, azure, openrouter, ...), openai-compatible, scripted, or a name from
-## [backends.NAME]. Default: openai-compatible with a base_url, else by the model: claude-..., gemini-..., else openai.
+## [backends.NAME]: for all models. Default: openai-compatible with a base_url, else as the name of each model says.
 # backend = "openai"
 ## The address of the provider.
 # base_url = "http://localhost:8000/v1"
@@ -44,7 +55,18 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 ## Replaces the system prompt of the strategy.
 # system_prompt = "You are a careful librarian."
 
-## A custom backend. api_key_env names the variable that holds its key.
+## A model under a name of your own. Its settings win over those of [rlm].
+# [models.careful]
+# backend = "anthropic"
+# model = "claude-sonnet-5"
+# temperature = 0
+# reasoning_effort = "high"
+# max_tokens = 32000
+## What is known of it, if we do not know it.
+# context_window = 200000
+# max_output_tokens = 64000
+
+## A custom backend: "proxy/MODEL" asks it. api_key_env names the variable that holds its key.
 # [backends.proxy]
 # type = "openai-compatible"
 # base_url = "https://llm.example.com/v1"

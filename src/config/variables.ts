@@ -2,8 +2,10 @@
 
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
+import { parseJSON } from "../util/parse-json.ts";
 import { parseModuleList } from "../util/python-name.ts";
 import { toProblems } from "../util/toml/problems.ts";
+import { isGuarded } from "./guarded-settings.ts";
 import { rlmSchema, type RLMKey, type RLMTable, type SessionsTable } from "./schema.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,7 +14,9 @@ const KEYS = Object.keys(rlmSchema.shape) as RLMKey[];
 const TRUE: readonly string[] = ["1", "true", "yes", "on"];
 const FALSE: readonly string[] = ["0", "false", "no", "off"];
 const TEXTS: readonly string[] =
-  "model sub_model reasoning_effort backend base_url environment mode on_limit strategy system_prompt".split(" ");
+  "model sub_model child_model extract_model reasoning_effort backend base_url environment mode on_limit strategy system_prompt".split(
+    " ",
+  );
 
 /** Other settings that the environment may make. Those of `.env` do not count: a project could choose what runs on this machine. */
 const SESSION_VARIABLES = { python: "RLM_PYTHON", preload: "RLM_PRELOAD", users: "RLM_SANDBOX_USERS" } as const;
@@ -36,10 +40,11 @@ function toVariable(key: RLMKey): string {
   return `RLM_${key.toUpperCase()}`;
 }
 
-/** An empty variable counts as unset. */
-export function readVariables(env: Environment): RLMTable {
+/** An empty variable counts as unset. Without trust, what needs it counts as unset, too. */
+export function readVariables(env: Environment, isTrusted: boolean): RLMTable {
   const found: Record<string, unknown> = {};
   for (const key of KEYS) {
+    if (!isTrusted && isGuarded(["rlm", key])) continue;
     const text = env[toVariable(key)]?.trim();
     if (text) found[key] = readVariable(key, text);
   }
@@ -58,5 +63,6 @@ function readVariable(key: RLMKey, text: string): unknown {
 function toValue(key: RLMKey, text: string): unknown {
   if (TEXTS.includes(key)) return text;
   if (key === "cache") return TRUE.includes(text.toLowerCase()) || (FALSE.includes(text.toLowerCase()) ? false : text);
+  if (key === "extra_body") return parseJSON(text) ?? text;
   return /^-?\d+(\.\d+)?$|^-?\.\d+$/.test(text) ? Number(text) : text;
 }

@@ -144,7 +144,10 @@ export class RLM {
     const keys = omitUndefined({ baseUrl, apiKey });
     const models = { backend, backends, ...keys, named, settings, prices };
     this.#models = new BackendModels(models, new Dispatcher(options.dispatcher));
-    this.#strategyOf = strategyOf(options, (name) => this.#models.placeOf(name));
+    const { strategy, systemPrompt } = options;
+    const ofModels = new Map<string, StrategyChoice>();
+    for (const [name, { settings: own }] of named) if (own.strategy !== undefined) ofModels.set(name, own.strategy);
+    this.#strategyOf = strategyOf({ strategy, systemPrompt, ofModels }, (name) => this.#models.placeOf(name));
   }
 
   /** Which models those may choose who do not configure this. `maxModels`: how many others than the configured ones. */

@@ -2,31 +2,31 @@
 
 import { existsSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { backendVariables, chooseBackend } from "../../src/config/choose-backend.ts";
+import { backendVariables } from "../../src/config/choose-backend.ts";
 import { Folder } from "./folder.ts";
-import { load, loadText, type Inputs } from "./load.ts";
+import { chooseOf, load, loadText, type Inputs } from "./load.ts";
 
 test("a custom backend has a type, an address and a key variable", () => {
   const toml =
     "[rlm]\nbackend = 'proxy'\n[backends.proxy]\ntype = 'openai-compatible'\nbase_url = 'http://localhost:1'\napi_key_env = 'K'";
-  expect(chooseBackend(loadText(toml, { env: { K: "s" } }))).toEqual({
-    backend: "openai-compatible",
+  expect(chooseOf(loadText(toml, { env: { K: "s" } }))).toEqual({
+    type: "openai-compatible",
     baseUrl: "http://localhost:1",
     apiKey: "s",
   });
-  expect(() => chooseBackend(loadText(toml))).toThrow(/takes its key from K, which is not set/);
+  expect(() => chooseOf(loadText(toml))).toThrow(/takes its key from K, which is not set/);
   const flags = { base_url: "http://localhost:2", backend: "openai" };
-  expect(chooseBackend(loadText(toml, { flags }))).toEqual({ backend: "openai", baseUrl: "http://localhost:2" });
-  expect(chooseBackend(loadText(""))).toEqual({ backend: "openai" });
-  expect(chooseBackend(loadText("[rlm]\nmodel = 'claude-x'"))).toEqual({ backend: "anthropic" });
-  expect(chooseBackend(loadText("[rlm]\nmodel = 'gemini-x'"))).toEqual({ backend: "gemini" });
-  expect(chooseBackend(loadText("", { flags: { base_url: "http://localhost:1" } })).backend).toBe("openai-compatible");
+  expect(chooseOf(loadText(toml, { flags }))).toEqual({ type: "openai", baseUrl: "http://localhost:2" });
+  expect(chooseOf(loadText(""))).toEqual({ type: "openai" });
+  expect(chooseOf(loadText("[rlm]\nmodel = 'claude-x'"))).toEqual({ type: "anthropic" });
+  expect(chooseOf(loadText("[rlm]\nmodel = 'gemini-x'"))).toEqual({ type: "gemini" });
+  expect(chooseOf(loadText("", { flags: { base_url: "http://localhost:1" } })).type).toBe("openai-compatible");
 });
 
 test("a project cannot send the user's key to its own address", () => {
   const env = { OPENAI_API_KEY: "real" };
   const elsewhere = "[rlm]\nbase_url = 'https://elsewhere.example/v1'\nbackend = 'openai'\n";
-  const choose = (toml: string, inputs: Inputs = { env }): unknown => chooseBackend(loadText(toml, inputs));
+  const choose = (toml: string, inputs: Inputs = { env }): unknown => chooseOf(loadText(toml, inputs));
   expect(() => choose(elsewhere)).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
   expect(() => choose(elsewhere)).not.toThrow(/real/);
   const named = `${elsewhere.replace("'openai'", "'a'")}\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;
@@ -48,12 +48,12 @@ test("nor can an .env without a key; the user's own file can", () => {
   const url = "https://elsewhere.example/v1";
   using folder = new Folder({ "project/.env": `RLM_BACKEND=openai\nRLM_BASE_URL=${url}`, ".config/rlm/x": "" });
   const env = { OPENAI_API_KEY: "real" };
-  expect(() => chooseBackend(load(folder, { env }))).toThrow(/it would send/);
+  expect(() => chooseOf(load(folder, { env }))).toThrow(/it would send/);
   folder.write("project/.env", `RLM_BACKEND=openai\nRLM_BASE_URL=${url}\nOPENAI_API_KEY=its-own`);
-  expect(chooseBackend(load(folder))).toMatchObject({ baseUrl: url });
+  expect(chooseOf(load(folder))).toMatchObject({ baseUrl: url });
   folder.write("project/.env", "");
   folder.write(".config/rlm/config.toml", `[rlm]\nbackend = 'openai'\nbase_url = '${url}'`);
-  expect(chooseBackend(load(folder, { env }))).toMatchObject({ baseUrl: url });
+  expect(chooseOf(load(folder, { env }))).toMatchObject({ baseUrl: url });
 });
 
 test("a key beside the user's own file is not sent to the address of a project", () => {
@@ -63,7 +63,7 @@ test("a key beside the user's own file is not sent to the address of a project",
     "project/rlm.toml": `[rlm]\nbackend = 'openai'\nbase_url = '${url}'`,
     "project/.env": `OPENAI_BASE_URL=${url}`,
   });
-  expect(() => chooseBackend(load(folder))).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
+  expect(() => chooseOf(load(folder))).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
   expect(backendVariables(load(folder))).toEqual({
     OPENAI_API_KEY: "real",
     ANTHROPIC_BASE_URL: "https://mine.example",
@@ -92,7 +92,7 @@ test("a project cannot link to a key of the user and send it to an address of it
   const toml = '[rlm]\nmodel = "m"\nbackend = "openai"\nbase_url = "https://elsewhere.example/v1"\n';
   using folder = new Folder({ "project/rlm.toml": toml, ".config/rlm/.env": "OPENAI_API_KEY=sk-own\n" });
   symlinkSync("../.config/rlm/.env", folder.at("project/.env"));
-  expect(() => chooseBackend(load(folder))).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
+  expect(() => chooseOf(load(folder))).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
 });
 
 test("a link to a file that names the address and the key, or to another file of the project, is allowed", () => {
@@ -106,7 +106,7 @@ test("a link to a file that names the address and the key, or to another file of
   });
   symlinkSync("../shared.env", folder.at("one/.env"));
   symlinkSync("local.env", folder.at("two/.env"));
-  expect(["one", "two"].map((cwd) => chooseBackend(load(folder, { cwd })).baseUrl)).toEqual([address, address]);
+  expect(["one", "two"].map((cwd) => chooseOf(load(folder, { cwd })).baseUrl)).toEqual([address, address]);
 });
 
 test.runIf(existsSync("/dev/zero"))("an .env without an end is refused", () => {
@@ -130,5 +130,5 @@ test("the variables of all providers are known", () => {
   const url = "https://elsewhere.example/v1";
   const toml = `[rlm]\nbackend = 'openrouter'\nbase_url = '${url}'`;
   const env = { OPENROUTER_API_KEY: "real" };
-  expect(() => chooseBackend(loadText(toml, { env }))).toThrow(/it would send the key in OPENROUTER_API_KEY/);
+  expect(() => chooseOf(loadText(toml, { env }))).toThrow(/it would send the key in OPENROUTER_API_KEY/);
 });

@@ -39,6 +39,7 @@ test("without any configuration the defaults apply", () => {
     limits: {},
     network: {},
     mcpServers: {},
+    models: {},
   });
 });
 

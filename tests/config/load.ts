@@ -1,5 +1,7 @@
 // Loads the configuration of a folder that a test made.
 
+import { chooseBackend, type ChosenBackend } from "../../src/config/choose-backend.ts";
+import { backendOf } from "../../src/config/choose-models.ts";
 import { loadConfig, type Config, type Flags } from "../../src/config/config.ts";
 import { Folder } from "./folder.ts";
 
@@ -18,4 +20,9 @@ export function load(folder: Folder, { env = {}, flags = {}, cwd = "project" }: 
 export function loadText(toml: string, inputs?: Inputs): Config {
   using folder = new Folder({ "project/rlm.toml": toml });
   return load(folder, inputs);
+}
+
+/** The backend of the root's model. */
+export function chooseOf(config: Config): ChosenBackend {
+  return chooseBackend(config, backendOf(config, config.rlm.model ?? "gpt-5"));
 }

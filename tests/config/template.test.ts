@@ -21,6 +21,7 @@ test("every commented line parses, too, and shows the default if there is one", 
   expect(rlm).toMatchObject(DEFAULTS);
   for (const section of [backends, prices, docker, limits, sessions]) expect(Object.keys(section)).not.toEqual([]);
   expect(ignored?.names).toEqual([
+    "rlm.extra_body",
     "docker.image",
     "docker.network",
     "docker.runtime",
@@ -34,7 +35,7 @@ test("every commented line parses, too, and shows the default if there is one", 
 });
 
 test("it shows every key of [rlm]", () => {
-  const section = uncommented.slice(uncommented.indexOf("[rlm]"), uncommented.indexOf("\n[backends"));
+  const section = uncommented.slice(uncommented.indexOf("[rlm]"), uncommented.indexOf("\n[models"));
   const shown = [...section.matchAll(/^([a-z_]+) = /gm)].map(([, key]) => key);
   expect(new Set(shown)).toEqual(new Set(Object.keys(rlmSchema.shape)));
 });

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, readdirSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { chooseBackend } from "../../src/config/choose-backend.ts";
 import { loadConfig, type Config } from "../../src/config/config.ts";
 import { readConfigFile } from "../../src/config/config-file.ts";
 import { trust, trustOf, untrust } from "../../src/config/trust.ts";
 import { Folder } from "./folder.ts";
+import { chooseOf } from "./load.ts";
 
 const TOML = `
 [rlm]
@@ -68,7 +68,7 @@ test("what is dangerous in a project's file counts only when the file is trusted
       "[mcp_servers.docs]",
     ],
   });
-  expect(() => chooseBackend(load())).toThrow(/it would send the key/);
+  expect(() => chooseOf(load())).toThrow(/it would send the key/);
 
   trust(readConfigFile(folder.at("project/rlm.toml")));
   const trusted = load();
@@ -76,7 +76,7 @@ test("what is dangerous in a project's file counts only when the file is trusted
   expect(trusted.sessions).toMatchObject({ python: folder.at("project/python"), mounts: [folder.at("project/data")] });
   expect(trusted.server).toMatchObject({ host: "0.0.0.0" });
   expect([trusted.network, trusted.mcpServers]).toEqual([{ allow: ["a.example"] }, { docs: { command: "docs" } }]);
-  expect(chooseBackend(trusted)).toEqual({ backend: "openai", baseUrl: "https://llm.example/v1" });
+  expect(chooseOf(trusted)).toEqual({ type: "openai", baseUrl: "https://llm.example/v1" });
 });
 
 test("a changed file must be trusted again", () => {

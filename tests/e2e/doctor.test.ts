@@ -55,7 +55,8 @@ test("doctor shows the model, the keys that are set, and who uses the port", asy
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
   using folder = new Folder({
-    "rlm.toml": `[rlm]\nmodel = "claude-x\\u001b]0;evil\\u0007"\nsub_model = "small"
+    "rlm.toml": `[rlm]\nmodel = "claude-x\\u001b]0;evil\\u0007"\nsub_model = "proxy/small"
+child_model = "claude-y"
 [backends.proxy]\ntype = "openai-compatible"\nbase_url = "https://llm.example.com/v1"\napi_key_env = "PROXY_KEY"
 [backends.other]\ntype = "openai-compatible"\nbase_url = "https://llm.example.com/v1"\napi_key_env = "OTHER_KEY"
 [backends.here]\ntype = "openai-compatible"\nbase_url = "http://127.0.0.1:${port}/v1"
@@ -73,7 +74,9 @@ test("doctor shows the model, the keys that are set, and who uses the port", asy
   expect(code).toBe(0);
   expect(stdout).not.toContain("planted");
   expect(stdout).not.toContain("\u001b");
-  expect(stdout).toMatch(/^ok {4}model {8}claude-x.*, and small for llm_query, asked of anthropic$/m);
+  expect(stdout).toMatch(
+    /^ok {4}model {8}claude-x.*, and proxy\/small for llm_query \(of proxy\), and claude-y for nodes below, asked of anthropic$/m,
+  );
   expect(stdout).toMatch(/^ok {4}backend {6}anthropic at api\.anthropic\.com, its key is in ANTHROPIC_API_KEY$/m);
   expect(stdout).toMatch(/^ok {4}backend {6}proxy at llm\.example\.com, its key is in PROXY_KEY of \.env$/m);
   expect(stdout).toMatch(

@@ -13,6 +13,7 @@ const MODEL = optionNames<ModelDefinition>({
   reasoningEffort: true,
   maxTokens: true,
   extraBody: true,
+  strategy: true,
   contextWindow: true,
   maxOutputTokens: true,
 });

@@ -20,7 +20,7 @@ const OURS: ReadonlySet<string> = new Set([
 const MAX_DEPTH = 8;
 
 /** The fields that it may not have. Empty: it can be used. */
-function refusedFields(extraBody: NonNullable<BackendRequest["extraBody"]>): readonly string[] {
+export function refusedFields(extraBody: NonNullable<BackendRequest["extraBody"]>): readonly string[] {
   return Object.keys(extraBody).filter((name) => OURS.has(name));
 }
 

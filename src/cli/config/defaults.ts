@@ -19,7 +19,13 @@ export const SETTING_DEFAULTS: Readonly<Record<string, Readonly<Record<string, D
   rlm: {
     model: none,
     sub_model: { words: "as model" },
+    child_model: { words: "as model" },
+    extract_model: { words: "that of the node" },
+    temperature: { words: "the provider's" },
+    seed: none,
     reasoning_effort: { words: "the provider's" },
+    max_tokens: { words: "by the kind of call" },
+    extra_body: none,
     backend: { words: "by the model" },
     base_url: { words: "the provider's" },
     environment: DEFAULTS.environment,

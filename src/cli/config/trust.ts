@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { findProjectFile, readConfigFile, type LoadedFile } from "../../config/config-file.ts";
-import { addressesIn, splitGuarded } from "../../config/guarded-settings.ts";
+import { addressesIn, guardedPaths } from "../../config/guarded-settings.ts";
 import { toKeyName } from "../../util/toml/key-name.ts";
 import { lineOf } from "../../util/toml/line-of.ts";
 import { resolvePaths } from "../../config/settings.ts";
@@ -32,6 +32,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   network: "hosts that code in sessions may reach",
   mcp_servers: "a server that runs use: a program that is started on this machine, or an address",
   base_url: "an address that gets your questions, and your key",
+  extra_body: "fields of every request to a model; some name tools of the provider that reach other servers",
   api_key_env: "the variable of your environment that is sent as the key",
 };
 
@@ -96,10 +97,7 @@ function findFile(name: string | undefined): string {
 function describeEffects({ path, text, data }: LoadedFile): readonly string[] {
   const { sessions } = data;
   const resolved = sessions === undefined ? data : { ...data, sessions: resolvePaths(sessions, dirname(path)) };
-  const guarded = Object.entries(splitGuarded(resolved).guarded as Readonly<Record<string, Table>>).flatMap(
-    ([section, content]) => Object.keys(content).map((key) => [section, key]),
-  );
-  return [...guarded, ...addressesIn(data)].map((key) => {
+  return [...guardedPaths(data), ...addressesIn(data)].map((key) => {
     const value = JSON.stringify(valueAt(resolved, key)); // whole: what is hidden cannot be judged
     const line = lineOf(text, key);
     const name = toKeyName(key);

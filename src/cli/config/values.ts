@@ -2,8 +2,9 @@
 
 import { KEY_VARIABLES } from "../../backends/provider-table.ts";
 import { keyVariable } from "../../config/choose-backend.ts";
+import { backendsOfRoles } from "../../config/choose-models.ts";
 import type { Config } from "../../config/config.ts";
-import { leavesOf, type Origin } from "../../config/layers.ts";
+import { leavesOf, NAMED_SECTIONS, type Origin } from "../../config/layers.ts";
 import { toKeyName } from "../../util/toml/key-name.ts";
 import { SETTING_DEFAULTS } from "./defaults.ts";
 
@@ -40,7 +41,7 @@ export function toRows({ table, origins }: Config): readonly SettingRow[] {
       return [{ key: toKeyName([section, key]), ...shown, origin: null }];
     }),
   );
-  const named = ["backends", "prices", "mcp_servers"].flatMap((section) =>
+  const named = NAMED_SECTIONS.flatMap((section) =>
     Object.entries(set[section] ?? {}).flatMap(([name, entry]) => toValueRows([section, name], entry, origins)),
   );
   return [...fixed, ...named];
@@ -50,7 +51,8 @@ export function toRows({ table, origins }: Config): readonly SettingRow[] {
 export function toKeyRows(config: Config): readonly KeyRow[] {
   const { backends, dotEnvs, env } = config;
   const named = Object.values(backends).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  const variables = new Set([...KEY_VARIABLES, "RLM_TOKEN", ...named, keyVariable(config) ?? ""]);
+  const ofRoles = backendsOfRoles(config).flatMap((name) => keyVariable(config, name) ?? []);
+  const variables = new Set([...KEY_VARIABLES, "RLM_TOKEN", ...named, ...ofRoles]);
   return [...variables]
     .filter((variable) => env[variable])
     .map((variable) => {

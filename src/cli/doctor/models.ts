@@ -2,7 +2,8 @@
 //
 // Keys are never shown, not even in part. Only servers on this machine are contacted.
 
-import { backendName, backendVariables, chooseBackend, keyVariable } from "../../config/choose-backend.ts";
+import { backendVariables, chooseBackend, keyVariable } from "../../config/choose-backend.ts";
+import { backendOf, backendsOfRoles } from "../../config/choose-models.ts";
 import type { Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
 import { toURL } from "../../backends/base-url.ts";
@@ -11,38 +12,44 @@ import { isLoopback } from "../../server/net/guards/guard.ts";
 import { ok, warn, type Finding } from "./finding.ts";
 import { probe } from "./probe.ts";
 
-/** The model, its backend, and every other backend that has a section. */
+/** The models of the roles, their backends, and every other backend that is configured. */
 export async function* checkModels(config: Config): AsyncGenerator<Finding, void, undefined> {
-  const { rlm, backends } = config;
-  const own = rlm.model === undefined ? undefined : backendName(config);
-  yield model(config, own);
-  if (own !== undefined) yield await checkConfigured(own, config);
-  const { baseUrl: _ofTheModel, ...others } = rlm;
-  for (const name of Object.keys(backends)) {
-    if (name !== own) yield await checkConfigured(name, { ...config, rlm: { ...others, backend: name } });
-  }
+  yield models(config);
+  const defined = Object.keys(config.models).map((name) => backendOf(config, name));
+  const backends = new Set([...backendsOfRoles(config), ...defined, ...Object.keys(config.backends)]);
+  for (const name of backends) yield await checkConfigured(name, config);
 }
 
-function model({ rlm }: Config, backend: string | undefined): Finding {
-  if (backend === undefined) {
+function models(config: Config): Finding {
+  const { model, subModel, childModel, extractModel } = config.rlm;
+  if (model === undefined) {
     return ok(
       "model",
       "none is configured, and only recursive runs need one: set RLM_MODEL and the key of its provider",
     );
   }
-  const subModel = rlm.subModel === undefined ? "" : `, and ${rlm.subModel} for llm_query`;
-  return ok("model", `${rlm.model}${subModel}, asked of ${backend}`);
+  const own = backendOf(config, model);
+  const describe = (name: string, role: string): string => {
+    const backend = backendOf(config, name);
+    return `${name} for ${role}${backend === own ? "" : ` (of ${backend})`}`;
+  };
+  const others = [
+    ...(subModel === undefined ? [] : [describe(subModel, "llm_query")]),
+    ...(childModel === undefined ? [] : [describe(childModel, "nodes below")]),
+    ...(extractModel === undefined ? [] : [describe(extractModel, "the last answer")]),
+  ];
+  return ok("model", `${[model, ...others].join(", and ")}, asked of ${own}`);
 }
 
 async function checkConfigured(name: string, config: Config): Promise<Finding> {
   const check = "backend";
   try {
-    const chosen = chooseBackend(config);
-    const options = { ...chosen, env: { ...process.env, ...backendVariables(config) } };
-    checkBackend(chosen.backend, options);
-    if (chosen.backend === "scripted") return ok(check, `${name}: scripts in files, without a key`);
-    const url = new URL(baseUrlOf(chosen.backend, options));
-    const found = `${name} at ${url.host}, ${key(config, options.env)}`;
+    const { type, ...chosen } = chooseBackend(config, name);
+    const options = { name, ...chosen, env: { ...process.env, ...backendVariables(config) } };
+    checkBackend(type, options);
+    if (type === "scripted") return ok(check, `${name}: scripts in files, without a key`);
+    const url = new URL(baseUrlOf(type, options));
+    const found = `${name} at ${url.host}, ${key(name, config, options.env)}`;
     if (!isLoopback(url.hostname.replaceAll(/[[\]]/g, ""))) return ok(check, found);
     if ((await probe(toURL(url.href, "/models").href)) !== undefined) return ok(check, `${found}, answers`);
     const fix = "Start its server, or name another with RLM_BASE_URL or base_url";
@@ -56,8 +63,8 @@ async function checkConfigured(name: string, config: Config): Promise<Finding> {
 }
 
 /** Where the key comes from; checkBackend() has checked whether one is needed. */
-function key(config: Config, env: Readonly<Record<string, string | undefined>>): string {
-  const variable = keyVariable(config);
+function key(name: string, config: Config, env: Readonly<Record<string, string | undefined>>): string {
+  const variable = keyVariable(config, name);
   if (variable === undefined || !(config.env[variable] ?? env[variable])) return "without a key";
   return `its key is in ${variable}${config.dotEnvs.some(({ values }) => variable in values) ? " of .env" : ""}`;
 }

@@ -1,8 +1,9 @@
 // Parsers of option values. A wrong value is refused before anything starts.
 
 import { InvalidArgumentError } from "commander";
-import { isStrategy, STRATEGY_RULE } from "../../config/schema.ts";
+import { isStrategy, rlmSchema, STRATEGY_RULE, type RLMTable } from "../../config/schema.ts";
 import { parseSize as toBytes } from "../../util/bytes/parse-size.ts";
+import { parseJSON } from "../../util/parse-json.ts";
 import { readSmallFile } from "../../util/toml/read-small-file.ts";
 
 /** The longest timer is 24 days. */
@@ -36,6 +37,28 @@ export function parseCountFrom(least: number): (text: string) => number {
     if (Number.isSafeInteger(count) && count >= least) return count;
     throw new InvalidArgumentError(`It must be a whole number of at least ${least}`);
   };
+}
+
+export function parseInteger(text: string): number {
+  const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw new InvalidArgumentError("It must be a whole number");
+}
+
+export function parseTemperature(text: string): number {
+  if (/^\d+(\.\d+)?$|^\.\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a number of at least 0, such as 0.7");
+}
+
+/** Fields of a request, as a JSON object. */
+export function parseFields(text: string): NonNullable<RLMTable["extra_body"]> {
+  const data = parseJSON(text);
+  const parsed = rlmSchema.shape.extra_body.unwrap().safeParse(data);
+  if (parsed.success) return parsed.data;
+  const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+  throw new InvalidArgumentError(
+    isObject ? `It ${parsed.error.issues[0]?.message}` : 'It must be a JSON object, such as {"top_k": 20}',
+  );
 }
 
 /** A positive amount of money. */

@@ -3,13 +3,28 @@
 import { Option, type Command } from "commander";
 import type { Flags } from "../../config/config.ts";
 import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../environments/registry.ts";
-import { parseCountFrom, parseSeconds, parseStrategy, parseTextOrFile, parseUSD } from "./option-values.ts";
+import {
+  parseCountFrom,
+  parseFields,
+  parseInteger,
+  parseSeconds,
+  parseStrategy,
+  parseTemperature,
+  parseTextOrFile,
+  parseUSD,
+} from "./option-values.ts";
 
 /** The parsed options of the command line. */
 export interface SettingArguments {
   readonly model?: string;
   readonly subModel?: string;
+  readonly childModel?: string;
+  readonly extractModel?: string;
+  readonly temperature?: number;
+  readonly seed?: number;
   readonly reasoningEffort?: string;
+  readonly maxTokens?: number;
+  readonly extraBody?: Flags["extra_body"];
   readonly backend?: string;
   readonly baseUrl?: string;
   readonly mode?: "auto" | "rlm" | "direct";
@@ -30,9 +45,15 @@ export interface SettingArguments {
 
 export function addSettingFlags(command: Command): Command {
   return command
-    .option("--model <name>", "the model that answers")
+    .option("--model <name>", "the model that answers: its name, backend/name, or one of [models] in rlm.toml")
     .option("--sub-model <name>", "the model that answers llm_query (default: the same)")
-    .option("--reasoning-effort <effort>", "how much the model reasons: low, medium, high")
+    .option("--child-model <name>", "the model of nodes below the root (default: the same)")
+    .option("--extract-model <name>", "the model that gives the best answer at a limit (default: the same)")
+    .option("--temperature <n>", "of all models (default: the provider's)", parseTemperature)
+    .option("--seed <n>", "of all models, for answers that can be repeated", parseInteger)
+    .option("--reasoning-effort <effort>", "how much the models reason: low, medium, high")
+    .option("--max-tokens <n>", "limit on each answer", parseCountFrom(1))
+    .option("--extra-body <json>", "further fields of every request to a model, as a JSON object", parseFields)
     .option(
       "--backend <name>",
       "a provider such as openai or anthropic, openai-compatible, scripted, or one of rlm.toml",
@@ -60,13 +81,19 @@ export function addSettingFlags(command: Command): Command {
 
 /** In the form of the configuration file. */
 export function toFlags(options: SettingArguments): Flags {
-  const { model, subModel, reasoningEffort, backend, baseUrl, mode, env, timeout, cache } = options;
-  const { strategy, systemPrompt } = options;
+  const { model, subModel, childModel, extractModel, backend, baseUrl, mode, env, timeout, cache } = options;
+  const { temperature, seed, reasoningEffort, maxTokens, extraBody, strategy, systemPrompt } = options;
   const { maxDepth, maxIterations, tokenBudget, costBudget, callBudget, toolBudget } = options;
   return {
     model,
     sub_model: subModel,
+    child_model: childModel,
+    extract_model: extractModel,
+    temperature,
+    seed,
     reasoning_effort: reasoningEffort,
+    max_tokens: maxTokens,
+    extra_body: extraBody,
     backend,
     base_url: baseUrl,
     mode,

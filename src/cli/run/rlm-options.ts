@@ -7,10 +7,10 @@ import { omitUndefined } from "../../util/omit-undefined.ts";
 /** The longest timer. */
 export const NO_LIMIT_MS = 2_000_000_000;
 
-/** Without the backend and the model. */
+/** Without the models. */
 export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model"> {
-  const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs, subModel } = rlm;
-  const { maxDepth, maxIterations, mode, onLimit, cache, reasoningEffort, strategy, systemPrompt } = rlm;
+  const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs } = rlm;
+  const { maxDepth, maxIterations, mode, onLimit, cache, systemPrompt } = rlm;
   const limits = {
     maxDepth,
     maxIterations,
@@ -23,6 +23,6 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
     mode,
     onLimit,
     prices,
-    ...omitUndefined({ subModel, reasoningEffort, cache, strategy, systemPrompt }),
+    ...omitUndefined({ cache, systemPrompt }),
   };
 }

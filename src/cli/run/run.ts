@@ -1,6 +1,7 @@
 // `rlm run`: gives one question to the orchestrator. Prints the answer on stdout and everything else on stderr.
 
-import { addressOrigin, backendVariables, chooseBackend } from "../../config/choose-backend.ts";
+import { addressOf, backendVariables } from "../../config/choose-backend.ts";
+import { backendOf, chooseModels, rolesOf } from "../../config/choose-models.ts";
 import type { Config } from "../../config/config.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
@@ -103,18 +104,28 @@ async function prepare(
   const query = checkQuestion(question);
   if (model === undefined) throw new UsageError(NO_MODEL);
   const schema = await readSchema(options.schema);
-  const backend = chooseBackend(config);
+  const models = chooseModels(config);
   Object.assign(process.env, backendVariables(config));
-  const origin = addressOrigin(config);
-  if (backend.baseUrl !== undefined && origin !== undefined && "path" in origin && !options.quiet) {
-    printError(`asking ${model} at ${backend.baseUrl}, as ${origin.path} says`);
-  }
+  if (!options.quiet) announceAddresses(config);
   const { context, ...found } = await gatherContext(contextNames(options), input);
   reportContext(found, options.quiet);
   return {
-    rlm: { ...toRLMOptions(config), ...backend, model },
+    rlm: { ...toRLMOptions(config), ...models, model },
     request: { query, ...omitUndefined({ context, schema }) },
   };
+}
+
+/** Nobody is asked unseen at an address that a file names; code may ask the models that a project defines. */
+function announceAddresses(config: Config): void {
+  const roles = rolesOf(config);
+  const models = new Set([...roles, ...Object.keys(config.models)]);
+  for (const backend of new Set([...models].map((name) => backendOf(config, name)))) {
+    const asked = [...models].filter((name) => backendOf(config, name) === backend);
+    const origin = addressOf(config, backend)?.origin;
+    const isUsed = asked.some((name) => roles.includes(name)) || origin?.isApproved === false;
+    if (!isUsed || origin === undefined || !("path" in origin)) continue;
+    printError(`asking ${asked.join(" and ")} at ${addressOf(config, backend)?.url}, as ${origin.path} says`);
+  }
 }
 
 const NO_MODEL =

@@ -3,9 +3,10 @@
 // A client starts the server in whatever folder is open, and nobody sees what it prints. So a project's configuration is
 // trusted less than in `rlm run`: it may choose the model, but not the address that the context is sent to.
 
-import { untrustedAddress, backendVariables, chooseBackend } from "../../config/choose-backend.ts";
+import { backendVariables, chooseBackend, untrustedAddress } from "../../config/choose-backend.ts";
+import { backendsOfRoles, chooseModels } from "../../config/choose-models.ts";
 import type { Config } from "../../config/config.ts";
-import { RLMError } from "../../errors.ts";
+import { ConfigurationError, RLMError } from "../../errors.ts";
 import { checkBackend } from "../../backends/open-backend.ts";
 import type { RLMOptions } from "../../rlm/rlm.ts";
 import { readStrategy } from "../../rlm/strategy/read-strategy.ts";
@@ -25,26 +26,31 @@ export function findModel(config: Config, without = WITHOUT): RLMOptions | NoMod
   const { model } = config.rlm;
   if (model === undefined) return { whyNot: NO_MODEL };
   try {
-    return choose(config, model, without);
+    return choose(config, model);
   } catch (error) {
     if (error instanceof RLMError) return refuseModel(error.message, without);
     throw error;
   }
 }
 
-function choose(config: Config, model: string, without: string): RLMOptions | NoModel {
-  const backend = chooseBackend(config);
-  const address = untrustedAddress(config);
-  if (address !== undefined) {
-    return refuseModel(
-      `only ${address.path} says that ${new URL(address.url).host} is to be asked. If that is right, set RLM_BASE_URL for the server, or trust the file with 'rlm config trust'`,
-      without,
-    );
-  }
+function choose(config: Config, model: string): RLMOptions {
+  const models = chooseModels(config, (backend) => checkAddress(config, backend));
   Object.assign(process.env, backendVariables(config));
-  checkBackend(backend.backend, backend);
-  if (config.rlm.strategy !== undefined) readStrategy(config.rlm.strategy); // to refuse it now
-  return { ...toRLMOptions(config), ...backend, model, onLimit: "partial" };
+  for (const name of backendsOfRoles(config)) {
+    const { type, ...options } = chooseBackend(config, name);
+    checkBackend(type, { name, ...options });
+  }
+  for (const { strategy } of [config.rlm, ...Object.values(config.models)])
+    if (strategy !== undefined) readStrategy(strategy); // to refuse it now
+  return { ...toRLMOptions(config), ...models, model, onLimit: "partial" };
+}
+
+function checkAddress(config: Config, backend: string): void {
+  const address = untrustedAddress(config, backend);
+  if (address === undefined) return;
+  const { host } = new URL(address.url);
+  const why = `only it says that ${host} is to be asked. If that is right, set RLM_BASE_URL for the server, or trust the file with 'rlm config trust'`;
+  throw new ConfigurationError({ source: address.path, line: null, why });
 }
 
 /** The user should know why a configured model is not used. */

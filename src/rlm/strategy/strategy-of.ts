@@ -15,17 +15,21 @@ export interface StrategyOptions {
   readonly strategy?: StrategyChoice | undefined;
   /** Replaces `prompts.system`. */
   readonly systemPrompt?: string | undefined;
+  /** Of single models, by name. */
+  readonly ofModels?: ReadonlyMap<string, StrategyChoice>;
 }
 
 /** Throws a TypeError for what is no strategy, and a ConfigurationError for what is wrong with a file. */
 export function strategyOf(
-  { strategy = {}, systemPrompt }: StrategyOptions,
+  { strategy = {}, systemPrompt, ofModels = new Map() }: StrategyOptions,
   placeOf: (model: string) => ModelPlace,
 ): (model: string) => Strategy {
-  const changes = typeof strategy === "string" ? readStrategy(strategy) : checkStrategy(strategy);
+  const common = toChanges(strategy);
+  const single = new Map([...ofModels].map(([model, choice]) => [model, toChanges(choice)]));
   const own = systemPrompt === undefined ? {} : checkStrategy({ prompts: { system: systemPrompt } });
   const known = new Map<string, Strategy>();
   const create = (model: string): Strategy => {
+    const changes = single.get(model) ?? common;
     const base = changes.extends === undefined ? chooseStrategy(placeOf(model)) : strategies[changes.extends];
     return mergeStrategy(mergeStrategy(base, changes), own);
   };
@@ -34,6 +38,10 @@ export function strategyOf(
     known.set(model, made);
     return made;
   };
+}
+
+function toChanges(choice: StrategyChoice): StrategyChanges {
+  return typeof choice === "string" ? readStrategy(choice) : checkStrategy(choice);
 }
 
 /** Tells strategies of the same name apart. */

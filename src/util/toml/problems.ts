@@ -28,10 +28,10 @@ function unknownKey(under: readonly string[], key: string, schema: z.ZodType): s
   const name = nameOf([...under, key]);
   if (SECRETS.has(key.toLowerCase().replaceAll("-", "_"))) return withoutSecret(name, under);
   const known = keysAt(schema, under);
-  const near = didYouMean(key, known);
-  if (near !== undefined) return `there is no ${name}; did you mean ${near}?`;
   const home = known.find((section) => keysAt(schema, [...under, section]).includes(key));
   if (home !== undefined) return `there is no ${name} at the top; it belongs under [${home}]`;
+  const near = didYouMean(key, known);
+  if (near !== undefined) return `there is no ${name}; did you mean ${near}?`;
   return `there is no ${name}; known ${under.length === 0 ? "are the sections" : "are"} ${known.join(", ")}`;
 }
 

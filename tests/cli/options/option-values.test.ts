@@ -3,6 +3,9 @@ import { expect, test } from "vitest";
 import {
   collect,
   parseCountFrom,
+  parseFields,
+  parseInteger,
+  parseTemperature,
   parseStrategy,
   parseTextOrFile,
   parseUSD,
@@ -83,6 +86,20 @@ test("parseTextOrFile() reads a file after @", () => {
   expect(parseTextOrFile("You are @home")).toBe("You are @home");
   expect(parseTextOrFile(`@${import.meta.filename}`)).toContain("reads a file after @");
   expect(() => parseTextOrFile("@/nowhere/at/all")).toThrow("there is no such file");
+});
+
+test("parseTemperature() and parseInteger() accept numbers", () => {
+  expect(["0", "0.7", ".5", "2"].map(parseTemperature)).toEqual([0, 0.7, 0.5, 2]);
+  for (const text of ["", "-1", "hot", "1e3"]) expect(() => parseTemperature(text)).toThrow("a number of at least 0");
+  expect(["0", "-1", "42"].map(parseInteger)).toEqual([0, -1, 42]);
+  for (const text of ["", "1.5", "x", "9".repeat(20)]) expect(() => parseInteger(text)).toThrow("a whole number");
+});
+
+test("parseFields() accepts a JSON object without the fields of every request", () => {
+  expect(parseFields('{"top_k": 20, "a": {"b": [null]}}')).toEqual({ top_k: 20, a: { b: [null] } });
+  for (const text of ["", "top_k=20", "[1]", '"a"', "null"])
+    expect(() => parseFields(text)).toThrow('It must be a JSON object, such as {"top_k": 20}');
+  expect(() => parseFields('{"model": "x"}')).toThrow("It may not set 'model', which is part of every request");
 });
 
 test("parseUSD() accepts positive amounts", () => {

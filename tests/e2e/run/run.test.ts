@@ -83,6 +83,26 @@ test("at a limit the best answer is printed with exit code 3", async () => {
   expect(stderr).toMatch(/\nrlm: the answer is not complete: /);
 });
 
+test("each role has its own model, and code may ask those of rlm.toml by name", async () => {
+  const script = (...rules: readonly Rule[]): string => JSON.stringify({ rules });
+  using folder = new Folder({
+    "root.json": script({
+      reply: fenced("FINAL([llm_query('?'), llm_query('?', model='careful'), rlm_query('part')])"),
+    }),
+    "sub.json": script({ reply: "of the sub-model" }),
+    "child.json": script({ reply: fenced("FINAL('of a child')") }),
+    "careful.json": script({ reply: "of a careful one" }),
+    "rlm.toml":
+      '[rlm]\nsub_model = "files/sub.json"\n[models.careful]\nbackend = "files"\nmodel = "careful.json"\n[backends.files]\ntype = "scripted"\n',
+  });
+  const models = ["--model", "scripted/root.json", "--child-model", "files/child.json"];
+  const { code, stdout, stderr } = await run(folder, ["?", ...models, "--mode", "rlm", "--json"]).ended;
+  expect({ code, stderr: stderr.includes("rlm:") }).toEqual({ code: 0, stderr: false });
+  const { data, usage } = JSON.parse(stdout) as RunResult;
+  expect(data).toEqual(["of the sub-model", "of a careful one", "of a child"]);
+  expect(Object.keys(usage.byModel)).toEqual(["scripted/root.json", "files/sub.json", "careful", "files/child.json"]);
+});
+
 test("a run that fails exits with 1 and says why; with --json the result says it", async () => {
   using folder = new Folder();
   const plain = await ask(folder, [], []).ended;

@@ -90,6 +90,8 @@ const DECIDED: Readonly<Record<string, string>> = {
   backend: "the configuration of the server decides which provider is asked",
   baseUrl: "the configuration of the server decides which provider is asked",
   reasoningEffort: "the configuration of the server decides how models are asked",
+  maxTokens: "the configuration of the server decides how models are asked",
+  extraBody: "the configuration of the server decides how models are asked",
   strategy: "the configuration of the server decides how models are asked",
   systemPrompt: "the configuration of the server decides how models are asked",
   cache: "the configuration of the server decides whether its cache is used",
@@ -116,12 +118,12 @@ function splitServer(question: string | undefined, server: string | true | undef
 }
 
 function toOptions(options: RunArguments): { limits: RLMLimits } {
-  const { model, subModel, mode, timeout, costBudget } = options;
+  const { model, subModel, childModel, extractModel, temperature, seed, mode, timeout, costBudget } = options;
   const { maxDepth, maxIterations, tokenBudget, callBudget, toolBudget } = options;
   const wallMs = timeout === 0 ? NO_LIMIT_MS : timeout && timeout * 1000;
   const budgets = { tokens: tokenBudget, costUsd: costBudget, llmCalls: callBudget, toolCalls: toolBudget, wallMs };
   return {
-    ...omitUndefined({ model, subModel, mode }),
+    ...omitUndefined({ model, subModel, childModel, extractModel, temperature, seed, mode }),
     limits: omitUndefined({ maxDepth, maxIterations, ...budgets }),
   };
 }
