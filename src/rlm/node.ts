@@ -3,7 +3,7 @@
 // A node never throws because of what its model or its code did. At a limit it ends with the best answer that it can give.
 
 import type { ChatMessage } from "../backends/backend.ts";
-import { BackendConnectionError } from "../errors.ts";
+import { BackendConnectionError, type BackendFault } from "../errors.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { StopReason } from "../protocol/runs.ts";
 import type { Strategy } from "../protocol/strategy/strategy.ts";
@@ -18,6 +18,7 @@ import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import { BlockNotes } from "./notes/block-notes.ts";
 import { Answer } from "./reply/answer.ts";
+import { FruitlessReplies, type FruitlessEnd } from "./reply/fruitless-replies.ts";
 import { ReplyReader, type Reading, type ReplyTexts } from "./reply/reply-reader.ts";
 import { TextFinals } from "./reply/text-finals.ts";
 import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
@@ -25,6 +26,9 @@ import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
 import { fitWindow } from "./strategy/fit-window.ts";
 import * as prompts from "./strategy/prompts.ts";
+
+/** Faults after which no other call of the model can be better. */
+const HOPELESS: ReadonlySet<BackendFault> = new Set(["configuration", "authentication"]);
 
 export class Node {
   readonly #run: RunContext;
@@ -34,6 +38,7 @@ export class Node {
   readonly #answer: Answer;
   readonly #hostCalls: HostCalls;
   readonly #textFinals = new TextFinals();
+  readonly #fruitless: FruitlessReplies;
   readonly #notes: BlockNotes;
   readonly #finishingSignal: AbortSignal;
   readonly #timeLimit: TimeLimit | undefined;
@@ -42,11 +47,14 @@ export class Node {
   #ordinal = 0;
   #emptyReplies = 0;
   #isStuck = false;
+  /** Code has run. */
+  #hasSeen = false;
 
   /** The time limit of its grant starts here. Throws a RangeError for an invalid schema. */
   constructor(run: RunContext, options: NodeSettings) {
     const { id, grant, parentId, schema, model } = options;
     this.#strategy = run.settings.strategyOf(model);
+    this.#fruitless = new FruitlessReplies(this.#strategy.guards);
     this.#notes = new BlockNotes(this.#strategy);
     const { corrections } = this.#strategy.calls;
     // The schema of a child comes from code, and so may its regular expressions.
@@ -139,15 +147,25 @@ export class Node {
   async #runStep(session: NodeSession, guard: LookBeforeAnswer): Promise<NodeOutcome | undefined> {
     const { id: nodeId } = this.#settings;
     this.#run.events.emit({ type: "step-start", nodeId, step: this.#step });
-    const reader = new ReplyReader((code) => session.parses(code));
+    const reader = new ReplyReader({
+      isComplete: (code) => session.parses(code),
+      readFinal: (source) => this.#textFinals.read(session, source),
+    });
     const reply = await this.#reply({
       onText: (text) => reader.push(text),
       onRestart: () => reader.restart(),
     });
     const reading = await reader.end(reply);
     this.#messages.push({ role: "assistant", content: reading.kept.trimEnd() || "(nothing)" });
-    const observation = await this.#follow(session, reading, guard);
-    return this.#endStep(observation, guard);
+    const outcome = await this.#endStep(await this.#follow(session, reading, guard), guard);
+    const end = this.#fruitless.add(reading);
+    return outcome ?? (end === undefined ? undefined : this.#giveUp(end));
+  }
+
+  /** What the model said is its answer. Throws where it said nothing. */
+  #giveUp({ why, answer }: FruitlessEnd): NodeOutcome {
+    if (answer === undefined) throw new NoProgress(why);
+    return { status: "partial", stopReason: "error", answer, why, ...this.#answer.parse(answer) };
   }
 
   /** An empty reply counts as one without code, up to a number in a row. */
@@ -176,26 +194,13 @@ export class Node {
       case "variable":
         guard.add(reading.name, 0);
         return session.submitVariable(reading.name);
-      case "final":
-        return this.#followFinal(session, reading.source, guard);
+      case "answer":
+        this.#answer.submit({ text: reading.text, data: reading.text });
+        return "";
+      case "submitted":
+        return "";
       case "nothing":
         return reading.hint;
-    }
-  }
-
-  async #followFinal(session: NodeSession, source: string, guard: LookBeforeAnswer): Promise<string> {
-    const final = await this.#textFinals.read(session, source);
-    switch (final.kind) {
-      case "submitted":
-        guard.add(source, 0);
-        return "";
-      case "text":
-        this.#answer.submit({ text: final.text, data: final.text });
-        return "";
-      case "code":
-        return this.#runCode(session, final.code, guard);
-      case "asked":
-        return final.hint;
     }
   }
 
@@ -231,6 +236,7 @@ export class Node {
     const { result, observation } = await session.run(code, { step, sizes: await this.#sizes(), onOutput });
     const { displays: _, ...recorded } = result;
     const order = printed.of(result);
+    this.#hasSeen = true;
     this.#run.events.emit({ type: "code-end", nodeId, step, result: recorded, ...(order && { order }) });
     const calls = this.#hostCalls.tally.take();
     guard.add(code, calls.total + calls.tools);
@@ -245,22 +251,25 @@ export class Node {
     if (cause instanceof LimitReached) return this.#extract(cause.axis, cause.message);
     if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
     const why = error instanceof Error ? error.message : String(error);
-    const isTooLong = error instanceof BackendConnectionError && error.fault === "context-too-long";
-    if (isTooLong) return this.#extract("error", "the conversation is longer than the model's window", { isTooLong });
-    if (error instanceof NoProgress) return this.#extract("error", why);
+    const fault = error instanceof BackendConnectionError ? error.fault : undefined;
+    if (fault === "context-too-long") {
+      return this.#extract("error", "the conversation is longer than the model's window", { isRefused: true });
+    }
+    const isWorthAsking = error instanceof NoProgress || (fault !== undefined && !HOPELESS.has(fault));
+    if (isWorthAsking && this.#hasSeen) return this.#extract("error", why, { isRefused: fault === "refusal" });
     return { status: "failed", stopReason: "error", answer: null, why };
   }
 
-  #extract(stopReason: StopReason, why: string, { isTooLong = false } = {}): Promise<NodeOutcome> {
+  #extract(stopReason: StopReason, why: string, { isRefused = false } = {}): Promise<NodeOutcome> {
     return extract(this.#run, {
       node: this.#settings,
       messages: this.#messages,
       answer: this.#answer,
-      position: this.#nextPosition(),
+      nextPosition: () => this.#nextPosition(),
       signal: this.#finishingSignal,
       stopReason,
       why,
-      isTooLong,
+      isRefused,
     });
   }
 

@@ -53,6 +53,7 @@ export const strategyPrompts = z
     extract: template("why", "form").describe("Asks for an answer at a limit: {why} says which, {form} in which form"),
     extractText: text.describe("That form without a schema"),
     extractSchema: template("schema").describe("That form with one"),
+    extractNoCode: text.describe("Asks again where the answer at a limit is code, which is not run any more"),
     querySchema: template("schema").describe("Added to a query of code that has a schema"),
     lookFirst: text.describe("Where a model answers before it has looked at the context, {variables}"),
     rejected: template("problem").describe("Where an answer does not follow the schema; {problem} says why"),

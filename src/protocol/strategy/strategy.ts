@@ -44,6 +44,10 @@ const guards = z
     lookBeforeAnswer: z
       .boolean()
       .describe("An answer from a model that has not looked at the context is sent back once"),
+    fruitlessReplies: times.describe(
+      "After so many replies in a row without code that can be run, for the same reason",
+    ),
+    refusals: times.describe("After so many replies in a row in which the model refuses"),
   })
   .describe("What ends a node that gets nowhere, or makes it think again. 0 or false: off");
 

@@ -12,6 +12,7 @@ import {
   unindent,
   withoutFenceAtEnd,
 } from "../../util/markdown/fence-line.ts";
+import { HOW, isDataTag, isRunnableTag, whyNotRun } from "./block-tags.ts";
 import { TripleQuotes } from "./triple-quotes.ts";
 
 export interface CodeBlock {
@@ -28,15 +29,12 @@ export type ScanEnd =
   /** `hint`: what the model is shown, since nothing was run. */
   | { readonly kind: "none"; readonly reason: NoCodeReason; readonly hint: string };
 
-export type NoCodeReason = "no-code" | "not-runnable" | "empty" | "unclosed" | "cut-off";
+export type NoCodeReason = "no-code" | "data" | "not-runnable" | "empty" | "unclosed" | "cut-off";
 
 /** Whether code is complete and parses as Python. */
 export type IsComplete = (code: string) => boolean | Promise<boolean>;
 
-const RUNNABLE: ReadonlySet<string> = new Set(["", "repl", "python", "py", "python3", "ipython"]);
 const MAX_CANDIDATES = 32;
-/** What a reply should have. */
-export const HOW = "Write Python in a block that begins with ```repl and ends with ``` on a line of its own";
 
 export class CodeScanner {
   readonly #isComplete: IsComplete;
@@ -115,11 +113,11 @@ export class CodeScanner {
       if (!isCutOff) return ["unclosed", `the block of code has no closing fence and is no complete Python. ${HOW}`];
       return ["cut-off", "your message reached its limit of tokens in the middle of the code. Do it in smaller steps"];
     }
-    if (this.#skippedTag !== undefined)
-      return ["not-runnable", `a block tagged '${this.#skippedTag}' is not run. ${HOW}`];
+    const skipped = this.#skippedTag;
+    if (skipped !== undefined) return [isDataTag(skipped) ? "data" : "not-runnable", whyNotRun(skipped)];
     if (this.#hasEmpty || this.#open !== undefined) return ["empty", `the block of code is empty. ${HOW}`];
     if (isCutOff) return ["cut-off", `your message reached its limit of tokens before any code. Be brief. ${HOW}`];
-    return ["no-code", `your message has no block of code. ${HOW}`];
+    return ["no-code", `your message has no block of code. If it is your answer, give it with FINAL(...). ${HOW}`];
   }
 }
 
@@ -145,7 +143,7 @@ class OpenBlock {
   constructor(fence: Fence, start: number) {
     this.fence = fence;
     this.start = start;
-    this.isRunnable = RUNNABLE.has(fence.tag);
+    this.isRunnable = isRunnableTag(fence.tag);
   }
 
   get isInString(): boolean {

@@ -3,8 +3,10 @@
 // Code comes first: an answer beside code that has not run yet would be a guess. A reply that asks for nothing gets a hint.
 
 import type { CachedAnswer } from "../../protocol/usage.ts";
-import { CodeScanner, HOW, type IsComplete } from "./code-block.ts";
+import { HOW } from "./block-tags.ts";
+import { CodeScanner, type IsComplete, type NoCodeReason } from "./code-block.ts";
 import { findFinal } from "./final-call.ts";
+import type { TextFinal } from "./text-finals.ts";
 
 export type Reading = {
   /** What stays of the reply in the conversation: nothing that follows its code. */
@@ -13,21 +15,30 @@ export type Reading = {
   | { readonly kind: "code"; readonly code: string }
   /** The answer is the value of this variable. */
   | { readonly kind: "variable"; readonly name: string }
-  /** FINAL(...) in plain text: what is between its brackets. */
-  | { readonly kind: "final"; readonly source: string }
+  | { readonly kind: "answer"; readonly text: string }
+  /** The answer was submitted when it was read. */
+  | { readonly kind: "submitted" }
   /** `hint`: what the model is shown. */
-  | { readonly kind: "nothing"; readonly hint: string }
+  | { readonly kind: "nothing"; readonly reason: NothingReason; readonly hint: string }
 );
+
+export type NothingReason = NoCodeReason | "final" | "refused";
 
 export type ReplyTexts = Pick<CachedAnswer, "text" | "reasoning" | "finishReason">;
 
+export interface ReplyReaderOptions {
+  readonly isComplete: IsComplete;
+  /** What is between the brackets of FINAL(...) in plain text. */
+  readonly readFinal: (source: string) => Promise<TextFinal>;
+}
+
 export class ReplyReader {
-  readonly #isComplete: IsComplete;
+  readonly #options: ReplyReaderOptions;
   #scanner: CodeScanner;
 
-  constructor(isComplete: IsComplete) {
-    this.#isComplete = isComplete;
-    this.#scanner = new CodeScanner(isComplete);
+  constructor(options: ReplyReaderOptions) {
+    this.#options = options;
+    this.#scanner = new CodeScanner(options.isComplete);
   }
 
   /** Takes the next piece of the text. True: the first block of code is complete, and what follows is not wanted. */
@@ -37,35 +48,56 @@ export class ReplyReader {
 
   /** The text so far is void. */
   restart(): void {
-    this.#scanner = new CodeScanner(this.#isComplete);
+    this.#scanner = new CodeScanner(this.#options.isComplete);
   }
 
   /** Call once, at the end, with all of it. */
   async end(reply: ReplyTexts): Promise<Reading> {
     const { text, finishReason } = reply;
-    if (text.trim() === "") return { kind: "nothing", hint: toEmptyHint(reply), kept: "" };
     const scanned = await this.#scanner.end(finishReason);
     if (scanned.kind === "code") {
       const { code, end } = scanned.block;
       return { kind: "code", code, kept: text.slice(0, end) };
     }
-    const final = findFinal(text);
-    if (final.kind === "none") return { kind: "nothing", hint: final.hint ?? scanned.hint, kept: text };
-    if (final.kind === "variable") return { kind: "variable", name: final.name, kept: text };
-    if (final.kind === "fields") {
-      if (await this.#isComplete(final.code)) return { kind: "code", code: final.code, kept: text };
-      return { kind: "nothing", hint: `SUBMIT(...) was not read: it is not valid Python. ${HOW}`, kept: text };
+    return { ...(await this.#readText(reply, scanned)), kept: text };
+  }
+
+  async #readText(
+    reply: ReplyTexts,
+    scanned: { readonly reason: NoCodeReason; readonly hint: string },
+  ): Promise<TextReading> {
+    if (reply.text.trim() === "") return { kind: "nothing", ...toEmpty(reply) };
+    const final = findFinal(reply.text);
+    switch (final.kind) {
+      case "variable":
+        return final;
+      case "value":
+        return this.#options.readFinal(final.text);
+      case "fields":
+        if (await this.#options.isComplete(final.code)) return { kind: "code", code: final.code };
+        return { kind: "nothing", reason: "final", hint: `SUBMIT(...) was not read: it is not valid Python. ${HOW}` };
+      case "none":
+        if (final.hint !== null) return { kind: "nothing", reason: "final", hint: final.hint };
+        if (reply.finishReason === "refusal") return { kind: "nothing", reason: "refused", hint: REFUSED };
+        return { kind: "nothing", reason: scanned.reason, hint: scanned.hint };
     }
-    return { kind: "final", source: final.text, kept: text };
   }
 }
 
-function toEmptyHint({ reasoning, finishReason }: ReplyTexts): string {
-  if (finishReason !== "length")
-    return `Nothing was run: your message is empty, but for what you may have reasoned. ${HOW}`;
+type TextReading = Reading extends infer One ? (One extends Reading ? Omit<One, "kept"> : never) : never;
+
+const REFUSED = `Nothing was run: you refused to go on, or a filter ended your message. ${HOW}. If it cannot be done, say so with FINAL("...") in a block`;
+
+function toEmpty({ reasoning, finishReason }: ReplyTexts): { readonly reason: NoCodeReason; readonly hint: string } {
+  if (finishReason !== "length") {
+    return {
+      reason: "empty",
+      hint: `Nothing was run: your message is empty, but for what you may have reasoned. ${HOW}`,
+    };
+  }
   const what =
     reasoning === ""
       ? "reached its limit of tokens before it said anything"
       : "used its whole limit of tokens on reasoning";
-  return `Nothing was run: your message ${what}. Be brief. ${HOW}`;
+  return { reason: "cut-off", hint: `Nothing was run: your message ${what}. Be brief. ${HOW}` };
 }

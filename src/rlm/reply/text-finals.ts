@@ -7,10 +7,10 @@ import type { NodeSession } from "../session/node-session.ts";
 
 export type TextFinal =
   | { readonly kind: "submitted" }
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "code"; readonly code: string }
-  /** `hint`: what the model is shown. */
-  | { readonly kind: "asked"; readonly hint: string };
+  /** `hint`: what the model is asked. */
+  | { readonly kind: "nothing"; readonly reason: "final"; readonly hint: string };
 
 /** Quotes around a text that Python does not take for a string, because of an apostrophe or a line end in it. */
 const QUOTED = /^(?:"([^"]*)"|'((?:[^']|(?<=\p{L})'(?=\p{L}))*)')$/su;
@@ -26,13 +26,13 @@ export class TextFinals {
       case "submitted":
         return reading;
       case "prose":
-        return { kind: "text", text: withoutQuotes(source) };
+        return { kind: "answer", text: withoutQuotes(source) };
       case "expression":
         return { kind: "code", code: toCode(source, reading.isSeveral) };
       case "unreadable": {
-        if (this.#asked === source) return { kind: "text", text: source };
+        if (this.#asked === source) return { kind: "answer", text: source };
         this.#asked = source;
-        return { kind: "asked", hint: reading.why };
+        return { kind: "nothing", reason: "final", hint: reading.why };
       }
     }
   }

@@ -105,9 +105,13 @@ describe("CodeScanner", () => {
   });
 
   test.each([
-    ["```json\n{}\n```", "not-runnable", "Nothing was run: a block tagged 'json' is not run. Write Python in a block"],
+    [
+      "```json\n{}\n```",
+      "data",
+      "Nothing was run: a block tagged 'json' is not run. If it is your answer, give it with",
+    ],
     ["```bash\nls", "not-runnable", "Nothing was run: a block tagged 'bash' is not run."],
-    ["````markdown\n```python\nx\n```\n````", "not-runnable", "tagged 'markdown'"],
+    ["````markdown\n```python\nx\n```\n````", "data", "tagged 'markdown'"],
     ["```python\n\n```", "empty", "Nothing was run: the block of code is empty."],
     ["```python\n", "empty", "Nothing was run: the block of code is empty."],
     ["The answer is 42.", "no-code", "Nothing was run: your message has no block of code."],

@@ -50,6 +50,7 @@ export const frontier: Strategy = {
       "The work has to end here: {why}. Answer the question now, as well as you can from what you have seen, {form}",
     extractText: "in plain text and without code. Say what is uncertain.",
     extractSchema: "with JSON only, which follows this schema:\n{schema}",
+    extractNoCode: "No code is run any more. Write the answer itself, without code, as well as you can.",
     querySchema: "Answer with JSON only, which follows this schema:\n{schema}",
     lookFirst:
       "The answer was not accepted yet: you have not looked at {variables}. Look at the material with code, then answer; if the answer needs none " +
@@ -72,7 +73,7 @@ export const frontier: Strategy = {
     corrections: 3,
     queryCorrections: 2,
   },
-  guards: { emptyReplies: 3, repeatedBlocks: 4, lookBeforeAnswer: true },
+  guards: { emptyReplies: 3, fruitlessReplies: 3, refusals: 2, repeatedBlocks: 4, lookBeforeAnswer: true },
   notes: {
     failedCalls: true,
     cutAnswers: true,
