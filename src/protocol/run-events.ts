@@ -99,7 +99,11 @@ const modelCallWait = z.object({
   ...nodeEventFields,
   type: z.literal("model-call-wait"),
   callId,
-  fault: z.string().describe("Why the call waits, such as `rate-limit`, `server`, `connection` or `timeout`"),
+  fault: z
+    .string()
+    .describe(
+      "Why the call waits, such as `rate-limit`, `server`, `connection` or `timeout`; `length`: its answer was cut off, and it is asked for more",
+    ),
   delayMs: z.number().describe("How long until the next attempt"),
   attempts: z.int().describe("Attempts so far. What they answered is void. 0: the provider asked to wait before"),
   error: z.string().nullable().describe("Why the last attempt failed. Null: there was none"),

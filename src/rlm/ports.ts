@@ -2,8 +2,8 @@
 
 import type { ModelSettings } from "../api/models.ts";
 import type { CachedAnswer } from "../protocol/usage.ts";
-import type { BackendRequest, ModelFacts, ModelPrice } from "../backends/backend.ts";
-
+import type { BackendRequest, ModelPrice } from "../backends/backend.ts";
+import type { KnownFacts } from "../backends/models/model-facts.ts";
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
 export interface Models {
@@ -22,7 +22,7 @@ export interface Models {
   /** Undefined: not known. */
   priceOf(model: string): Promise<ModelPrice | undefined>;
   /** What is known of the model now. It becomes more with what its provider refuses. */
-  factsOf(model: string): Promise<ModelFacts>;
+  factsOf(model: string): Promise<KnownFacts>;
 }
 
 /** Answers by the hash of their requests. */

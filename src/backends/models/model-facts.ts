@@ -4,17 +4,26 @@
 // the rest of the code must do without it, and a provider may still refuse what the facts allow.
 
 import type { ModelFacts } from "../backend.ts";
-import { findInTable, type TableLookup } from "./price-table.ts";
+import { findInTable, isListed, type TableLookup } from "./price-table.ts";
 import { factsOfFamily } from "./model-families.ts";
+
+export interface KnownFacts extends ModelFacts {
+  /** Whether a provider of many serves it, as opposed to a server of one's own, or one that nobody knows. */
+  readonly isHosted: boolean;
+}
+
+/** `address`: where requests go, if known. */
+export type FactsLookup = TableLookup & { readonly address?: string | undefined };
 
 /** From the tables. Loads the large one on first use. */
 export async function factsFromTables(
   backend: string,
   model: string,
-  options: Pick<TableLookup, "baseUrl" | "provider"> = {},
-): Promise<ModelFacts> {
-  const contextWindow = (await findInTable(backend, model, options))?.model.context_window;
-  return { ...factsOfFamily(model), ...(contextWindow !== undefined && { contextWindow }) };
+  { address, ...lookup }: FactsLookup = {},
+): Promise<KnownFacts> {
+  const contextWindow = (await findInTable(backend, model, lookup))?.model.context_window;
+  const isHosted = await isListed(backend, address === undefined ? lookup : { baseUrl: address });
+  return { ...factsOfFamily(model), ...(contextWindow !== undefined && { contextWindow }), isHosted };
 }
 
 /**
@@ -24,12 +33,12 @@ export async function factsFromTables(
 export function mergeFacts({
   configured = {},
   learned = {},
-  tables = {},
+  tables = { isHosted: false },
 }: {
   readonly configured?: ModelFacts | undefined;
   readonly learned?: ModelFacts | undefined;
-  readonly tables?: ModelFacts | undefined;
-}): ModelFacts {
+  readonly tables?: KnownFacts | undefined;
+}): KnownFacts {
   const merged = { ...tables, ...learned, ...configured };
   for (const limit of ["contextWindow", "maxOutputTokens"] as const) {
     const refused = learned[limit];

@@ -22,6 +22,17 @@ export async function findInTable(
   return calcPrice({ input_tokens: 0, output_tokens: 0 }, model, provider) ?? undefined;
 }
 
+/** Whether the table knows the provider. An address decides, where there is one. */
+export async function isListed(backend: string, { baseUrl, provider }: TableLookup): Promise<boolean> {
+  const known =
+    baseUrl === undefined
+      ? pricedBy(backend, { ...(provider !== undefined && { provider }) })
+      : { providerApiUrl: baseUrl };
+  if (known === undefined) return false;
+  const { findProvider } = await import("@pydantic/genai-prices");
+  return findProvider(known) !== undefined;
+}
+
 function pricedBy(
   backend: string,
   { baseUrl, provider }: TableLookup,

@@ -5,7 +5,7 @@ import type { ModelSettings } from "../../api/models.ts";
 import type { Backend, BackendRequest, ModelFacts, ModelPrice } from "../../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../../backends/dispatch/call.ts";
 import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
-import { factsFromTables, mergeFacts } from "../../backends/models/model-facts.ts";
+import { factsFromTables, mergeFacts, type KnownFacts } from "../../backends/models/model-facts.ts";
 import type { TableLookup } from "../../backends/models/price-table.ts";
 import { environmentSecrets } from "../../backends/environment-secrets.ts";
 import { resolveModel } from "../../backends/models/resolve-model.ts";
@@ -50,7 +50,7 @@ export class BackendModels implements Models {
   readonly #named: ReadonlyMap<string, Found>;
   /** Others, which were asked for by the names that their providers have for them. */
   readonly #plain = new Map<string, Found>();
-  readonly #tableFacts = new Map<string, Promise<ModelFacts>>();
+  readonly #tableFacts = new Map<string, Promise<KnownFacts>>();
   readonly #priceByName = new Map<string, Promise<ModelPrice | undefined>>();
 
   constructor(options: BackendModelsOptions, dispatcher: Dispatcher) {
@@ -148,7 +148,7 @@ export class BackendModels implements Models {
     return remember(this.#priceByName, model, price);
   }
 
-  async factsOf(model: string): Promise<ModelFacts> {
+  async factsOf(model: string): Promise<KnownFacts> {
     const tables = this.#tableFacts.get(model) ?? this.#lookUpFacts(model);
     const { contextWindow, maxOutputTokens } = this.settingsOf(model);
     const configured = omitUndefined({ contextWindow, maxOutputTokens });
@@ -162,9 +162,9 @@ export class BackendModels implements Models {
     return this.#backends.opened(found.key)?.factsOf?.(found.model);
   }
 
-  #lookUpFacts(name: string): Promise<ModelFacts> {
+  #lookUpFacts(name: string): Promise<KnownFacts> {
     const { backend, model, ...lookup } = this.#lookUp(name);
-    return factsFromTables(backend, model, lookup);
+    return factsFromTables(backend, model, { ...lookup, address: this.placeOf(name).baseUrl });
   }
 
   /** The user's price may be for the name in the run, for the backend and the model, or for the model alone. */

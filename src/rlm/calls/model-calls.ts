@@ -1,24 +1,19 @@
-// Model calls of a run: each is reserved in the ledger, answered by the cache or a backend, settled, and reported as events.
-//
-// However a call ends, its reservation is released and its usage is counted. The usage of a call that we end early, because its
-// first block of code is complete, is not reported by providers: it is estimated and marked as such.
+// Model calls of a run: each is answered by the cache or by a backend, which is paid for, and reported as events.
 
 import { hash } from "node:crypto";
 import type { ModelSettings } from "../../api/models.ts";
 import type { BackendRequest, ChatMessage, ModelFacts } from "../../backends/backend.ts";
-import type { CallPart } from "../../backends/dispatch/call.ts";
 import { worstCostUsd } from "../../backends/prices.ts";
-import { BackendConnectionError } from "../../errors.ts";
 import type { ModelCallStart } from "../../protocol/run-events.ts";
 import type { NodeId } from "../../protocol/runs.ts";
 import { NO_USAGE, type CachedAnswer, type ModelUsage } from "../../protocol/usage.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { EventEmitter } from "../events/event-emitter.ts";
-import { type Account, type MaxUsage, maxUsageOf } from "../ledger/account.ts";
-import { ChargedCall } from "../ledger/charged-call.ts";
+import type { Account, MaxUsage } from "../ledger/account.ts";
 import { TokenEstimator } from "../ledger/token-estimate.ts";
 import type { CallCache, Models } from "../ports.ts";
 import type { RunSettings } from "../run-context.ts";
+import { PaidAnswers, type OpenCall } from "./paid-answers.ts";
 import { SingleFlight } from "./single-flight.ts";
 
 /** Where a call belongs: `ordinal` counts the calls of a step. */
@@ -55,45 +50,23 @@ interface ModelCallsOptions {
   readonly settings?: ModelSettings | undefined;
 }
 
-interface OpenCall {
-  readonly call: ModelCall;
-  readonly request: BackendRequest;
-  readonly callId: string;
-  /** What was charged so far, also where the call fails. */
-  usage: ModelUsage;
-}
-
-/** The output tokens, in the strategy of the model, of a call that names no limit. They are held while the call is in flight. */
-const MAX_TOKENS = {
-  step: "stepTokens",
-  query: "queryTokens",
-  extract: "extractTokens",
-  direct: "directTokens",
-} as const satisfies Readonly<Record<ModelCall["purpose"], string>>;
-/** Calls that may use what is kept for finishing. */
-const LAST_CALLS: ReadonlySet<ModelCall["purpose"]> = new Set(["extract", "direct"]);
-/** Why a call waits before its first attempt. */
-const PAUSED = { fault: "rate-limit", message: null } as const;
 const SHORT_ANSWER_TOKENS = 256;
-/** A last answer may be shorter than that, rather than none. */
-const LEAST_ANSWER_TOKENS = 32;
-
 export class ModelCalls {
   readonly #models: Models;
   readonly #cache: CallCache | undefined;
   readonly #events: EventEmitter;
-  readonly #strategyOf: RunSettings["strategyOf"];
   readonly #settings: ModelSettings;
   readonly #inFlight = new SingleFlight<Reply>();
   readonly #estimator = new TokenEstimator();
+  readonly #answers: PaidAnswers;
   #calls = 0;
 
   constructor({ models, cache, events, strategyOf, settings = {} }: ModelCallsOptions) {
     this.#models = models;
     this.#cache = cache;
     this.#events = events;
-    this.#strategyOf = strategyOf;
     this.#settings = settings;
+    this.#answers = new PaidAnswers({ models, events, strategyOf, estimator: this.#estimator });
   }
 
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */
@@ -137,7 +110,9 @@ export class ModelCalls {
     const open: OpenCall = { call, request, callId, usage: NO_USAGE };
     try {
       const reply =
-        this.#cache === undefined ? await this.#fetch(open) : await this.#fetchOnce(open, requestHash, this.#cache);
+        this.#cache === undefined
+          ? await this.#answers.fetch(open)
+          : await this.#fetchOnce(open, requestHash, this.#cache);
       end(reply, null);
       return reply;
     } catch (error) {
@@ -185,72 +160,13 @@ export class ModelCalls {
       const cached = await cache.get(key);
       call.signal.throwIfAborted();
       if (cached !== undefined) return toCachedReply(call, cached);
-      const reply = await this.#fetch(open);
+      const reply = await this.#answers.fetch(open);
       const { text, reasoning, finishReason, isCut } = reply;
       // Another finish reason may be due to what was left of a limit, which is not part of the request.
       if (finishReason === "stop") cache.put(key, { text, reasoning, finishReason, isCut });
       return reply;
     });
     return isShared ? toCachedReply(call, value) : value;
-  }
-
-  async #fetch(open: OpenCall): Promise<Reply> {
-    const { call, request } = open;
-    const { account, model, signal, purpose } = call;
-    const price = await this.#models.priceOf(model);
-    const texts = request.messages.map(({ content }) => content);
-    const inputTokens = this.#estimator.estimate(model, texts);
-    const finishing = LAST_CALLS.has(purpose);
-    const wanted = {
-      model,
-      inputTokens,
-      maxTokens: request.maxTokens ?? this.#strategyOf(model).calls[MAX_TOKENS[purpose]],
-      price,
-      leastTokens: finishing ? LEAST_ANSWER_TOKENS : undefined,
-    };
-    const options = { finishing, signal };
-    const { reservation, maxTokens } =
-      account.reserveCallNow(wanted, options) ?? (await account.reserveCall(wanted, options));
-    const most = maxUsageOf(wanted, maxTokens);
-    const charged = new ChargedCall(reservation, { account, model, price, most, finishing, signal });
-    const outcome = await this.#models.call(
-      { ...request, maxTokens },
-      {
-        signal,
-        estimates: this.#estimator.estimatesOf(model, inputTokens),
-        onPart: (part) => this.#onPart(open, part, charged),
-      },
-    );
-    open.usage = charged.end(outcome.usage);
-    if (!outcome.ok) throw outcome.error;
-    const { text, reasoning, usage, attempts } = outcome;
-    if (usage.estimatedTokens === 0 && attempts === 1) {
-      this.#estimator.learn(model, texts, usage.inputTokens);
-      this.#estimator.learnHidden(model, reasoning, usage);
-    }
-    if (outcome.finishReason === "refusal" && text.trim() === "") throw toRefusal(this.#models.backendOf(model));
-    const isCut = outcome.finishReason === "cut";
-    const finishReason = outcome.finishReason === "cut" ? "stop" : outcome.finishReason;
-    return { text, reasoning, finishReason, isCut, isCached: false, usage: open.usage };
-  }
-
-  #onPart({ call, callId }: OpenCall, part: CallPart, charged: ChargedCall): "cut" | undefined | Promise<undefined> {
-    if (part.type === "retry" || part.type === "pause") {
-      const { nodeId } = call;
-      const { delayMs, attempts } = part;
-      const { fault, message } = part.type === "retry" ? part.error : PAUSED;
-      this.#events.emit({ type: "model-call-wait", nodeId, callId, fault, delayMs, attempts, error: message });
-      if (part.type === "pause") return undefined;
-      call.onRestart?.();
-      return charged.retry(part.usage);
-    }
-    if (part.type === "reclassify") {
-      call.onRestart?.();
-      return part.text !== "" && call.onText?.(part.text) === true ? "cut" : undefined;
-    }
-    const kind = part.type === "text-delta" ? "text" : "reasoning";
-    this.#events.emit({ type: "model-call-delta", nodeId: call.nodeId, callId, text: part.text, kind });
-    return kind === "text" && call.onText?.(part.text) === true ? "cut" : undefined;
   }
 }
 
@@ -259,11 +175,6 @@ function toCachedReply({ account, model, onText }: ModelCall, answer: CachedAnsw
   onText?.(text);
   account.countCached(model);
   return { text, reasoning, finishReason, isCut, isCached: true, usage: { ...NO_USAGE, cachedCalls: 1 } };
-}
-
-function toRefusal(backend: string): BackendConnectionError {
-  const why = "the model refused to answer";
-  return new BackendConnectionError({ backend, fault: "refusal", why, retryable: false });
 }
 
 /** All messages of a step are sent again in the next one. */

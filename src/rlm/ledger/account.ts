@@ -24,6 +24,8 @@ export interface CallRequest {
   readonly leastTokens?: number | undefined;
   /** Undefined: not known. */
   readonly price: ModelPrice | undefined;
+  /** 0 where it is a further attempt of a call that was counted. Default: 1. */
+  readonly llmCalls?: number;
 }
 
 export interface ReserveOptions {
@@ -41,7 +43,7 @@ export interface Reservation {
   release(): void;
 }
 
-interface ReservedCall {
+export interface ReservedCall {
   readonly reservation: Reservation;
   /** The reserved output tokens. */
   readonly maxTokens: number;
@@ -57,9 +59,9 @@ export interface SharedState {
 const LEAST_TOKENS = 256;
 
 /** The most that a call with this many output tokens can use. */
-export function maxUsageOf({ inputTokens, price }: CallRequest, outputTokens: number): MaxUsage {
+export function maxUsageOf({ inputTokens, price, llmCalls = 1 }: CallRequest, outputTokens: number): MaxUsage {
   const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, outputTokens);
-  return { tokens: inputTokens + outputTokens, costUsd };
+  return { tokens: inputTokens + outputTokens, costUsd, llmCalls };
 }
 
 export class Account {
@@ -78,6 +80,11 @@ export class Account {
   open(nodeId: NodeId, grant?: LedgerLimits): Account {
     const own = grant === undefined ? undefined : new Limit(nodeId, grant, this.#shared.limitOptions);
     return new Account(this.#shared, nodeId, this.#limits.extend(nodeId, own));
+  }
+
+  /** Whether tokens or costs are limited. If so, every call needs a limit on its output. */
+  get isSpendingLimited(): boolean {
+    return this.#limits.has("tokens") || this.#limits.has("costUsd");
   }
 
   /** Throws LimitReached or PriceUnknownError; nothing is reserved then. */

@@ -7,6 +7,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["timeout", "no answer in time"],
   ["malformed", "the answer was unusable"],
   ["empty", "the answer was empty"],
+  ["length", "the answer was cut off"],
 ]);
 
 /** `rate-limited, trying again in 2 s`. */

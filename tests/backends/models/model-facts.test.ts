@@ -33,29 +33,47 @@ describe("factsFromTables()", () => {
     ["scripted", "gpt-4x", {}, {}],
     ["openai", "toString", {}, {}],
   ] as const)("%s, %s", async (backend, model, options, facts) => {
-    expect(await factsFromTables(backend, model, options)).toEqual(facts);
+    const { isHosted: _, ...known } = await factsFromTables(backend, model, options);
+    expect(known).toEqual(facts);
   });
+});
+
+test.each([
+  ["openai", {}, true],
+  ["openai", { address: "http://127.0.0.1:4000/v1" }, false],
+  ["openai-compatible", { address: "https://api.deepseek.com/v1" }, true],
+  ["openai-compatible", { address: "http://gpu.example:8000/v1" }, false],
+  ["openai-compatible", {}, false],
+  ["google.generative-ai", { provider: "google" }, true],
+  ["openai.chat", { provider: "openai", address: "http://localhost:11434/v1" }, false],
+  ["ollama.chat", { provider: "ollama" }, false],
+  ["scripted", {}, false],
+] as const)("%s %j is hosted: %s", async (backend, lookup, isHosted) => {
+  expect((await factsFromTables(backend, "m", lookup)).isHosted).toBe(isHosted);
 });
 
 describe("mergeFacts()", () => {
   test("takes each fact from the configuration, then from refusals, then from tables", () => {
-    const tables = { contextWindow: 1, maxOutputTokens: 2, reasons: false };
+    const tables = { contextWindow: 1, maxOutputTokens: 2, reasons: false, isHosted: true };
     expect(mergeFacts({ tables })).toEqual(tables);
     expect(mergeFacts({ learned: { contextWindow: 10, reasons: true }, tables })).toEqual({
       contextWindow: 10,
       maxOutputTokens: 2,
       reasons: true,
+      isHosted: true,
     });
     expect(mergeFacts({ configured: { contextWindow: 5, reasons: false }, learned: { reasons: true } })).toEqual({
       contextWindow: 5,
       reasons: false,
+      isHosted: false,
     });
-    expect(mergeFacts({})).toEqual({});
+    expect(mergeFacts({})).toEqual({ isHosted: false });
   });
 
   test("does not let a configuration raise a limit that a provider enforced", () => {
     expect(mergeFacts({ configured: { contextWindow: 32_768 }, learned: { contextWindow: 8_192 } })).toEqual({
       contextWindow: 8_192,
+      isHosted: false,
     });
   });
 });

@@ -46,7 +46,7 @@ async function after(
   return { shown: observations[0], data: result.data };
 }
 
-const OUT_OF_TOKENS = "the model used all its 8,000 tokens without an answer: raise max_tokens, or ask for less";
+const OUT_OF_TOKENS = "the model used all its 16,000 tokens without an answer: raise max_tokens, or ask for less";
 const REFUSED = "the model or its provider refused to go on";
 
 describe("a batch", () => {
@@ -110,7 +110,7 @@ describe("a single call", () => {
       "seen",
     );
     expect(data).toEqual([
-      ["length", false, " \n", "length", 8_000],
+      ["length", false, " \n", "length", 16_000],
       ["refusal", false, "It says that", "refusal", 8_000],
       ["rate-limit", true, "", null, null],
     ]);
