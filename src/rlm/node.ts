@@ -30,6 +30,11 @@ import * as prompts from "./strategy/prompts.ts";
 /** Faults after which no other call of the model can be better. */
 const HOPELESS: ReadonlySet<BackendFault> = new Set(["configuration", "authentication"]);
 
+type DirectAnswer = (node: {
+  readonly account: NodeSettings["account"];
+  readonly nextPosition: () => CallPosition;
+}) => Promise<NodeOutcome | undefined>;
+
 export class Node {
   readonly #run: RunContext;
   readonly #settings: NodeSettings;
@@ -43,7 +48,7 @@ export class Node {
   readonly #finishingSignal: AbortSignal;
   readonly #timeLimit: TimeLimit | undefined;
   #step = 0;
-  /** Counts the model calls of this step. */
+  /** Counts the model calls of this step. Those before the first step belong to it. */
   #ordinal = 0;
   #emptyReplies = 0;
   #isStuck = false;
@@ -71,9 +76,12 @@ export class Node {
     this.#hostCalls = new HostCalls(run, settings, this.#answer, () => this.#nextPosition());
   }
 
-  async solve(): Promise<NodeOutcome> {
+  /** `direct`: answers without a session. Undefined from it: it cannot, and the session takes over. */
+  async solve(direct?: DirectAnswer): Promise<NodeOutcome> {
     return reportNode(this.#run, this.#settings, async () => {
-      const outcome = await this.#solve().catch((error: unknown) => this.#finishAfter(error));
+      const { account } = this.#settings;
+      const first = await direct?.({ account, nextPosition: () => this.#nextPosition() });
+      const outcome = first ?? (await this.#solve().catch((error: unknown) => this.#finishAfter(error)));
       this.#timeLimit?.stop();
       return outcome;
     });
@@ -140,7 +148,7 @@ export class Node {
     if (this.#step >= maxIterations) throw toExhausted("iterations", id, this.#step, maxIterations);
     account.countIteration();
     this.#step += 1;
-    this.#ordinal = 0;
+    if (this.#step > 1) this.#ordinal = 0;
   }
 
   /** Undefined: there is no answer yet. */
@@ -275,6 +283,6 @@ export class Node {
 
   #nextPosition(): CallPosition {
     this.#ordinal += 1;
-    return { step: this.#step, ordinal: this.#ordinal };
+    return { step: Math.max(1, this.#step), ordinal: this.#ordinal };
   }
 }

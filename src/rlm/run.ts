@@ -179,22 +179,12 @@ export class Run implements AsyncIterable<RunEvent> {
 
   #outcome(): Promise<NodeOutcome> {
     const { query, context, schema, tools, model, mode, strategyOf } = this.settings;
+    const { signal } = this.#work;
+    const root = this.createNode({ parentId: null, depth: 0, query, context, schema, tools, model, signal });
     const { directBytes } = strategyOf(model).calls;
-    if (mode === "direct" || (mode === "auto" && tools.names.length === 0 && isSmall(context, directBytes))) {
-      const account = this.#ledger.openRoot();
-      this.#nodes = 1;
-      return answerDirectly(this, account, this.#work.signal);
-    }
-    return this.createNode({
-      parentId: null,
-      depth: 0,
-      query,
-      context,
-      schema,
-      tools,
-      model,
-      signal: this.#work.signal,
-    }).solve();
+    const isDirect = mode === "auto" ? tools.names.length === 0 && isSmall(context, directBytes) : mode === "direct";
+    const hasSession = mode === "auto";
+    return root.solve(isDirect ? (node) => answerDirectly(this, { ...node, signal, hasSession }) : undefined);
   }
 
   #throwAtLimit({ stopReason, answer, usage }: RunResult): void {

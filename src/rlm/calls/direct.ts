@@ -1,11 +1,16 @@
 // Answers a question with small material by a single model call, without a session.
 
 import { readFile } from "node:fs/promises";
+import { BackendConnectionError } from "../../errors.ts";
 import type { ContextItem } from "../context/context.ts";
 import type { Account } from "../ledger/account.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
+import type { NodeOutcome, RunContext } from "../run-context.ts";
+import type { CallPosition } from "./model-calls.ts";
 import { askModel } from "./queries.ts";
-import { reportNode, type NodeOutcome, type RunContext } from "../run-context.ts";
+
+/** No limit of ours cuts an answer off so early. */
+const LEAST_TOKENS = 256;
 
 export function isSmall(context: readonly ContextItem[], maxBytes: number): boolean {
   return (
@@ -13,37 +18,53 @@ export function isSmall(context: readonly ContextItem[], maxBytes: number): bool
   );
 }
 
-export function answerDirectly(run: RunContext, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
-  const { query, context, model } = run.settings;
-  const node = { id: account.nodeId, parentId: null, depth: 0, query, model, context, account };
-  return reportNode(run, node, () => ask(run, account, signal).catch((error: unknown) => toUnanswered(signal, error)));
+export interface DirectOptions {
+  readonly account: Account;
+  readonly nextPosition: () => CallPosition;
+  readonly signal: AbortSignal;
+  /** Whether a session can take over where the model's window is too small. */
+  readonly hasSession: boolean;
 }
 
-async function ask(run: RunContext, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
-  const { query, context, model, schema, patterns } = run.settings;
+/** Undefined: the window is too small, which only a session can help. */
+export async function answerDirectly(run: RunContext, options: DirectOptions): Promise<NodeOutcome | undefined> {
+  try {
+    return await ask(run, options);
+  } catch (error) {
+    const { signal, hasSession } = options;
+    const isTooLong = error instanceof BackendConnectionError && error.fault === "context-too-long";
+    return hasSession && isTooLong && !signal.aborted ? undefined : toUnanswered(signal, error);
+  }
+}
+
+async function ask(run: RunContext, options: DirectOptions): Promise<NodeOutcome | undefined> {
+  const { query, context, model, schema, patterns, strategyOf } = run.settings;
+  const { account, nextPosition, signal, hasSession } = options;
   const material = await Promise.all(context.map(toText));
   const prompt = [...material, query].join("\n\n");
-  let ordinal = 0;
+  if (hasSession && !(await run.modelCalls.fitsWindow(model, prompt))) return undefined;
   const { reply, data, problem } = await askModel(
     { prompt, schema },
     {
       modelCalls: run.modelCalls,
-      strategyOf: run.settings.strategyOf,
+      strategyOf,
       defaultModel: model,
       purpose: "direct",
       patterns,
       nodeId: account.nodeId,
       account,
-      nextPosition: () => ({ step: 1, ordinal: ++ordinal }),
+      nextPosition,
       signal,
     },
   );
   const answer = reply.text.trim();
-  const stopReason = reply.finishReason === "length" ? "tokens" : "error";
+  const isCut = reply.finishReason === "length";
+  // Some servers fill their window and stop there.
+  if (hasSession && isCut && !account.isSpendingLimited && reply.usage.outputTokens < LEAST_TOKENS) return undefined;
+  const stopReason = isCut ? "tokens" : "error";
   if (answer === "" && problem !== undefined) return { status: "failed", stopReason, answer: null, why: problem.why };
   if (problem !== undefined) return { status: "partial", stopReason, answer, why: problem.why };
-  if (reply.finishReason === "length")
-    return { status: "partial", stopReason, answer, why: "the answer was cut off at its length limit" };
+  if (isCut) return { status: "partial", stopReason, answer, why: "the answer was cut off at its length limit" };
   return { status: "final", stopReason: "answered", answer, ...(schema !== undefined && { data }), why: null };
 }
 

@@ -134,6 +134,12 @@ export class ModelCalls {
     return { tokens: inputTokens + SHORT_ANSWER_TOKENS, costUsd };
   }
 
+  /** False: the text is known to fill the model's window, or to leave no room for an answer. */
+  async fitsWindow(model: string, text: string): Promise<boolean> {
+    const { contextWindow = Infinity } = await this.#models.factsOf(model);
+    return this.#estimate(model, [{ role: "user", content: text }]) + SHORT_ANSWER_TOKENS <= contextWindow;
+  }
+
   /** The first candidate that leaves enough for an answer under the limits, else the last one. For finishing. */
   async firstAffordable(
     model: string,
