@@ -1,6 +1,6 @@
 // Keys in the environment of the host. Model objects of the AI SDK take theirs from there, under names that we do not know.
 
-const NAME = /(?:^|_)(?:API_?KEY|ACCESS_KEY|TOKEN|SECRET|PASSWORD)$/i;
+const NAME = /(?:^|_)(?:API_?KEY|ACCESS_KEY|TOKEN(?:_BEDROCK)?|SECRET|PASSWORD)$/i;
 /** Shorter values would redact ordinary words. */
 const MIN_CHARACTERS = 12;
 

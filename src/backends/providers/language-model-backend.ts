@@ -9,16 +9,10 @@ import { EventLoopYield } from "../../util/async/event-loop-yield.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { BackendRequest, StreamPart } from "../backend.ts";
-import type {
-  JSONValue,
-  LanguageModel,
-  LanguageModelCall,
-  LanguageModelMessage,
-  LanguageModelStream,
-} from "./language-model.ts";
+import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
 import { environmentSecrets } from "../environment-secrets.ts";
 import { toHeaders } from "./errors/to-backend-error.ts";
-import { toCacheEnds } from "./protocols/anthropic-messages.ts";
+import { toCallOptions, toMessageOptions, type ObjectName } from "./provider-options.ts";
 import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
 import type { TimeLimits } from "./response-limits.ts";
 import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
@@ -49,7 +43,7 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
   protected async send(request: BackendRequest, { signal }: Exchange): Promise<OpenStream> {
     const controller = new AbortController();
     onAbort(signal, () => controller.abort(signal.reason));
-    const call = { ...toCall(request, this.#model.provider), abortSignal: controller.signal };
+    const call = { ...toCall(request, this.#model), abortSignal: controller.signal };
     const { stream, response } = await orAborted(this.#model.doStream(call), signal);
     return { stream, headers: toFields(response)["headers"], controller };
   }
@@ -101,10 +95,12 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
     }
   }
 
-  #toEnd({ finishReason, usage }: Fields): StreamPart {
+  #toEnd(part: Fields): StreamPart {
+    const { finishReason, usage } = part;
     const { unified = finishReason } = toFields(finishReason);
     if (unified !== "error") {
-      return { type: "end", finishReason: finishReasons.get(unified) ?? "other", usage: toUsage(toFields(usage)) };
+      const counted = withCached(toUsage(toFields(usage)), this.#model.provider, part);
+      return { type: "end", finishReason: finishReasons.get(unified) ?? "other", usage: counted };
     }
     const why = "the provider failed";
     throw new BackendConnectionError({ backend: this.name, fault: "server", why, retryable: true });
@@ -132,33 +128,28 @@ const finishReasons = new Map<unknown, FinishReason>([
   ["content-filter", "refusal"],
 ]);
 
-function toCall(request: BackendRequest, provider: string): LanguageModelCall {
-  const { maxTokens, temperature, seed, reasoningEffort, schema, extraBody } = request;
-  // Each package reads the options under the first word of its provider's name.
-  const [options = provider] = provider.split(".");
-  const effort = options === "anthropic" ? "effort" : "reasoningEffort";
-  const own = { ...(reasoningEffort !== undefined && { [effort]: reasoningEffort }), ...toJSON(extraBody) };
+function toCall(request: BackendRequest, name: ObjectName): LanguageModelCall {
+  const { maxTokens, temperature, seed, schema } = request;
+  const providerOptions = toCallOptions(name, request);
   return {
-    prompt: toPrompt(request, provider),
+    prompt: toPrompt(request, name),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(schema !== undefined && { responseFormat: { type: "json", schema } }),
     ...(seed !== undefined && { seed }),
-    ...(Object.keys(own).length > 0 && { providerOptions: { [options]: own } }),
+    ...(providerOptions !== undefined && { providerOptions }),
   };
 }
 
-/** A copy as the wire would have it, which the object may keep and change. */
-function toJSON(fields: BackendRequest["extraBody"] = {}): Record<string, JSONValue> {
-  return JSON.parse(JSON.stringify(fields)) as Record<string, JSONValue>;
-}
-
-function toPrompt(request: BackendRequest, provider: string): LanguageModelMessage[] {
-  const cacheEnds = provider.includes("anthropic") ? toCacheEnds(request) : [];
-  return request.messages.map(({ role, content }, index) => ({
-    ...(role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }),
-    ...(cacheEnds.includes(index) && { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }),
-  }));
+function toPrompt(request: BackendRequest, name: ObjectName): LanguageModelMessage[] {
+  const options = toMessageOptions(name, request);
+  return request.messages.map(({ role, content }, index) => {
+    const providerOptions = options[index];
+    return {
+      ...(role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }),
+      ...(providerOptions !== undefined && { providerOptions }),
+    };
+  });
 }
 
 /** Numbers in version 2, objects since version 3. Null: not reported. */
@@ -173,6 +164,21 @@ function toUsage({ inputTokens: input, outputTokens: output, ...flat }: Fields):
     cacheWriteTokens: toCount(cacheWrite),
     reasoningTokens: toCount(reasoning),
   };
+}
+
+/** In version 2, packages for Claude count input without what was read from the cache or written to it; the latter is metadata. */
+function withCached(
+  usage: ReportedUsage | null,
+  provider: string,
+  { usage: sent, providerMetadata }: Fields,
+): ReportedUsage | null {
+  const isFlat = typeof toFields(sent)["inputTokens"] === "number";
+  if (usage === null || !isFlat || !/anthropic|bedrock/.test(provider)) return usage;
+  const { anthropic, bedrock } = toFields(providerMetadata);
+  const written =
+    toFields(anthropic)["cacheCreationInputTokens"] ?? toFields(toFields(bedrock)["usage"])["cacheWriteInputTokens"];
+  const cacheWriteTokens = toCount(written);
+  return { ...usage, cacheWriteTokens, inputTokens: usage.inputTokens + usage.cacheReadTokens + cacheWriteTokens };
 }
 
 /** An event that the package could not validate is unreadable; everything else speaks for itself. */

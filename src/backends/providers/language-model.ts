@@ -46,7 +46,7 @@ export interface LanguageModelStream {
 type TextPart = { type: "text"; text: string };
 
 /** Options for one provider, under its name. */
-type ProviderOptions = Record<string, Record<string, JSONValue>>;
+export type ProviderOptions = Record<string, Record<string, JSONValue>>;
 
 /** What JSON can hold. */
 export type JSONValue = null | boolean | number | string | JSONValue[] | { [name: string]: JSONValue };

@@ -91,19 +91,79 @@ describe("a model object", () => {
     });
   });
 
-  test("of Anthropic gets markers where the prompt cache may end", async () => {
+  const claude = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  const bedrock = { bedrock: { cachePoint: { type: "default" } } };
+
+  test.each<[string, string, object | undefined, object]>([
+    ["anthropic.messages", "claude-sonnet-4-5", claude, { anthropic: { effort: "low" } }],
+    ["googleVertex.anthropic.messages", "claude-sonnet-4-5@20250929", claude, { anthropic: { effort: "low" } }],
+    ["bedrock.anthropic.messages", "anthropic.claude-sonnet-4-5", claude, { anthropic: { effort: "low" } }],
+    [
+      "amazon-bedrock",
+      "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      bedrock,
+      { bedrock: { reasoningConfig: { maxReasoningEffort: "low" } } },
+    ],
+    [
+      "amazon-bedrock",
+      "amazon.nova-pro-v1:0",
+      bedrock,
+      { bedrock: { reasoningConfig: { maxReasoningEffort: "low" } } },
+    ],
+    [
+      "amazon-bedrock",
+      "anthropic.claude-3-haiku-20240307-v1:0",
+      undefined,
+      { bedrock: { reasoningConfig: { maxReasoningEffort: "low" } } },
+    ],
+    [
+      "google.generative-ai",
+      "gemini-3-pro-preview",
+      undefined,
+      { google: { thinkingConfig: { includeThoughts: true, thinkingLevel: "LOW" } } },
+    ],
+    [
+      "google.vertex.chat",
+      "gemini-2.5-pro",
+      undefined,
+      { google: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } } },
+    ],
+    ["azure.responses", "my-deployment", undefined, { openai: { reasoningEffort: "low" } }],
+    ["azure-openai.chat", "my-deployment", undefined, { openai: { reasoningEffort: "low" } }],
+    [
+      "openrouter.chat",
+      "anthropic/claude-sonnet-4.5",
+      { openrouter: { cacheControl: { type: "ephemeral" } } },
+      { openrouter: { reasoning: { effort: "low" } } },
+    ],
+    ["mistral.chat", "magistral-medium", undefined, { mistral: { reasoningEffort: "low" } }],
+  ])("of %s (%s) gets options and cache marks under the names of its package", async (provider, modelId, mark, own) => {
     const calls: LanguageModelCall[] = [];
     const reply = (call: LanguageModelCall) => [...(calls.push(call), []), text("a"), finish];
-    const model = createLanguageModel("v3", reply, { provider: "anthropic.messages" });
+    const model = createLanguageModel("v3", reply, { provider, modelId });
     const messages = [
       { role: "system", content: "rules" },
       { role: "user", content: "question" },
       { role: "assistant", content: "code" },
     ] as const;
     await partsOf(model, { messages, stableMessages: 2, reasoningEffort: "low" });
-    const mark = { anthropic: { cacheControl: { type: "ephemeral" } } };
     expect(calls[0]?.prompt.map(({ providerOptions }) => providerOptions)).toEqual([mark, mark, undefined]);
-    expect(calls[0]?.providerOptions).toEqual({ anthropic: { effort: "low" } });
+    expect(calls[0]?.providerOptions).toEqual(own);
+  });
+
+  test("of version 2 for Claude counts cached input apart, which is added", async () => {
+    const usage = { inputTokens: 9, outputTokens: 4, cachedInputTokens: 100 };
+    const written = {
+      "anthropic.messages": { anthropic: { cacheCreationInputTokens: 20 } },
+      "amazon-bedrock": { bedrock: { usage: { cacheWriteInputTokens: 20 } } },
+    };
+    for (const [provider, providerMetadata] of Object.entries(written)) {
+      const parts = [text("a"), { type: "finish", finishReason: "stop", usage, providerMetadata }];
+      const model = createLanguageModel("v2", () => parts, { provider });
+      expect((await partsOf(model)).at(-1)).toMatchObject({
+        usage: { inputTokens: 129, cacheReadTokens: 100, cacheWriteTokens: 20 },
+      });
+    }
   });
 
   test.each<[string, unknown, object]>([

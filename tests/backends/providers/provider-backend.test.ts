@@ -364,6 +364,26 @@ describe("openai", () => {
     expect(mock.requests[0]).toMatchObject({ path: "/v1/responses", body: { store: false, max_output_tokens: 16 } });
   });
 
+  test("is sent one key for the prompt cache in all steps of a conversation, and none in single calls", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    const first = [
+      { role: "system", content: "rules" },
+      { role: "user", content: "question" },
+    ] as const;
+    const steps = [
+      first,
+      [...first, { role: "assistant", content: "code" }, { role: "user", content: "output" }],
+    ] as const;
+    for (const messages of steps) {
+      await textOf("openai", { baseUrl: mock.url }, { messages, stableMessages: messages.length });
+    }
+    await textOf("openai", { baseUrl: mock.url }, { messages: first });
+    const [one, two, none] = mock.requests.map(({ body }) => body["prompt_cache_key"]);
+    expect([one, none]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), undefined]);
+    expect(two).toBe(one);
+  });
+
   test("enforces a schema only where OpenAI can", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["{}"] });

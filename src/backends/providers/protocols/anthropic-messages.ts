@@ -1,7 +1,8 @@
 // The Messages API of Anthropic.
 
 import type { FinishReason } from "../../../protocol/usage.ts";
-import type { BackendRequest, ChatMessage, InputUsagePart, StreamPart } from "../../backend.ts";
+import type { BackendRequest, InputUsagePart, StreamPart } from "../../backend.ts";
+import { countSystem, toCacheEnds } from "./cache-marks.ts";
 import { toAnthropicSchema } from "./json-schema.ts";
 import {
   toCount,
@@ -39,16 +40,6 @@ function toBody(request: BackendRequest): Fields {
     ...toMessages(request),
     stream: true,
   };
-}
-
-/** Indexes of the messages after which the prompt cache may end: the last system message, and the last that later requests repeat. */
-export function toCacheEnds({ messages, stableMessages = 0 }: BackendRequest): readonly number[] {
-  return [countSystem(messages) - 1, stableMessages - 1];
-}
-
-function countSystem(messages: readonly ChatMessage[]): number {
-  const first = messages.findIndex(({ role }) => role !== "system");
-  return first === -1 ? messages.length : first;
 }
 
 /** System messages are a field of their own. */

@@ -1,7 +1,7 @@
 // Providers whose Chat Completions differ in a few fields.
 
 import type { BackendRequest } from "../../backend.ts";
-import { toCacheEnds } from "./anthropic-messages.ts";
+import { toCacheEnds, toCacheKey } from "./cache-marks.ts";
 import { openaiChat } from "./openai-chat.ts";
 import type { Fields, WireProtocol } from "./wire-protocol.ts";
 
@@ -15,12 +15,17 @@ export const azureChat: WireProtocol = {
   headers: (apiKey) => (apiKey === null ? {} : { "api-key": apiKey }),
 };
 
-/** It reports usage unasked, and refuses fields that it does not know. */
+/** It reports usage unasked, refuses fields that it does not know, and caches only what has a key. */
 export const mistralChat: WireProtocol = {
   ...openaiChat,
   toBody: (request) => {
     const { seed, ...body } = openaiChat.toBody({ ...request, reportsUsage: false });
-    return { ...body, ...(seed !== undefined && { random_seed: seed }) };
+    const key = toCacheKey(request);
+    return {
+      ...body,
+      ...(seed !== undefined && { random_seed: seed }),
+      ...(key !== undefined && { prompt_cache_key: key }),
+    };
   },
 };
 

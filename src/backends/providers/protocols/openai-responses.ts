@@ -2,6 +2,7 @@
 
 import type { FinishReason } from "../../../protocol/usage.ts";
 import type { BackendRequest, StreamPart } from "../../backend.ts";
+import { toCacheKey } from "./cache-marks.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
 import {
@@ -24,8 +25,10 @@ export const openaiResponses: WireProtocol = {
   createReader: () => new ResponsesReader(),
 };
 
-function toBody({ model, messages, maxTokens, temperature, reasoningEffort, schema }: BackendRequest): Fields {
+function toBody(request: BackendRequest): Fields {
+  const { model, messages, maxTokens, temperature, reasoningEffort, schema } = request;
   const reasons = isReasoningModel(model);
+  const cacheKey = toCacheKey(request);
   return {
     model,
     input: messages.map(({ role, content }) => ({ role: reasons && role === "system" ? "developer" : role, content })),
@@ -37,6 +40,7 @@ function toBody({ model, messages, maxTokens, temperature, reasoningEffort, sche
     ...(schema !== undefined && {
       text: { format: { type: "json_schema", name: "response", schema, strict: isStrict(schema) } },
     }),
+    ...(cacheKey !== undefined && { prompt_cache_key: cacheKey }),
     store: false, // the provider keeps nothing for later calls to refer to
     stream: true,
   };

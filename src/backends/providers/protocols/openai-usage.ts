@@ -3,7 +3,7 @@
 import type { ReportedUsage } from "../../../protocol/usage.ts";
 import { toCount, toFields, type Fields } from "./wire-protocol.ts";
 
-/** Null: not reported. */
+/** Null: not reported. DeepSeek and Moonshot have names of their own for what came from the cache. */
 export function toOpenAIUsage(event: Fields): ReportedUsage | null {
   const usage = toFields(event["usage"]);
   const input = usage["input_tokens"] ?? usage["prompt_tokens"];
@@ -15,7 +15,9 @@ export function toOpenAIUsage(event: Fields): ReportedUsage | null {
   return {
     inputTokens: toCount(input),
     outputTokens: toCount(output),
-    cacheReadTokens: toCount(inputDetails["cached_tokens"]),
+    cacheReadTokens: toCount(
+      inputDetails["cached_tokens"] ?? usage["prompt_cache_hit_tokens"] ?? usage["cached_tokens"],
+    ),
     cacheWriteTokens: toCount(inputDetails["cache_write_tokens"]),
     reasoningTokens: toCount(outputDetails["reasoning_tokens"]),
     ...(typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0 ? { costUsd } : {}),

@@ -15,7 +15,7 @@ export interface Quirk {
   readonly adapt: (request: WireRequest) => WireRequest;
 }
 
-type Setting = "temperature" | "reasoningEffort" | "schema" | "seed";
+type Setting = "temperature" | "reasoningEffort" | "schema" | "seed" | "stableMessages";
 
 /** Refusals of the role, by OpenAI, the templates of Gemma and Llama, the Gemini API, Anthropic, and checks of JSON. */
 const NO_SYSTEM_ROLE =
@@ -39,6 +39,7 @@ const QUIRKS: readonly Quirk[] = [
   ),
   without("schema", /response_?format|json_?schema|output_(config|format)|text\.format|structured output/i),
   without("seed", /\bseed\b/i, WRONG_VALUE),
+  without("stableMessages", /prompt_cache_key/i),
   {
     field: /stream_options/,
     isMeant: (text) => /stream_options|include_usage/i.test(text),

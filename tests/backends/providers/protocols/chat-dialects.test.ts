@@ -132,8 +132,8 @@ describe("openrouter", () => {
 
 test("mistral is not sent fields that it refuses", async () => {
   await using mock = await openMockProvider();
-  const { body } = await ask("mistral", mock, { request: { seed: 5 } });
-  expect(body).toMatchObject({ random_seed: 5, stream: true });
+  const { body } = await ask("mistral", mock, { request: { seed: 5, stableMessages: 1 } });
+  expect(body).toMatchObject({ random_seed: 5, stream: true, prompt_cache_key: expect.any(String) });
   expect(body).not.toHaveProperty("seed");
   expect(body).not.toHaveProperty("stream_options");
 });

@@ -19,6 +19,16 @@ describe("the events of", () => {
     ]);
   });
 
+  test.each([
+    [{ prompt_tokens_details: { cached_tokens: 6 } }],
+    [{ prompt_cache_hit_tokens: 6, prompt_cache_miss_tokens: 4 }],
+    [{ cached_tokens: 6 }],
+  ])("compatible servers count what came from the cache as %j", (counts) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 1, ...counts };
+    const parts = read(openaiChat, [{ choices: [{ delta: {}, finish_reason: "stop" }] }, { choices: [], usage }]);
+    expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 10, cacheReadTokens: 6 } });
+  });
+
   test("compatible servers may refuse in words", () => {
     const events = [{ choices: [{ delta: { refusal: "no" } }] }, { choices: [{ delta: {}, finish_reason: "stop" }] }];
     expect(read(openaiChat, events)).toEqual([
