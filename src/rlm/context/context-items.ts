@@ -15,12 +15,21 @@ export type ContextValue =
   /** A path of the host, read as text. JSON is parsed by Python. */
   | { readonly file: string; readonly as?: "text" | "json"; readonly range?: FileRange }
   /** A dict from name to text. */
-  | { readonly files: readonly Omit<ContextFile, "size">[] };
+  | {
+      readonly files: readonly GivenFile[];
+      /** The name of the folder they are in, for the model. */
+      readonly folder?: string;
+    };
+
+/** Its size is looked up where it is not known. */
+type GivenFile = Omit<ContextFile, "size"> & Partial<Pick<ContextFile, "size">>;
 
 /** A single value is the variable `context`; an object with other keys has one variable per key. */
 export type Context = ContextValue | { readonly [variable: string]: ContextValue };
 
 const KEYS = ["text", "json", "file", "files"];
+/** What may be beside them. */
+const DETAILS: Readonly<Record<string, readonly string[]>> = { file: ["as", "range"], text: ["as"], files: ["folder"] };
 
 /** Throws a TypeError for an invalid context, and the system's error for a missing file. */
 export function toContextItems(context: Context | undefined): readonly ContextItem[] {
@@ -35,8 +44,7 @@ export function toContextItems(context: Context | undefined): readonly ContextIt
 function isValue(context: Context): context is ContextValue {
   if (typeof context !== "object") return true;
   const [key, ...others] = Object.keys(context);
-  const details = key === "file" ? ["as", "range"] : key === "text" ? ["as"] : [];
-  const isOne = others.every((other) => details.includes(other));
+  const isOne = others.every((other) => DETAILS[key ?? ""]?.includes(other));
   return isOne && key !== undefined && KEYS.includes(key) && !isNested(context);
 }
 
@@ -72,8 +80,10 @@ function toItem(name: string, value: ContextValue): ContextItem {
     return { name, kind, bytes: sizeOf(file, range), value: { file, as: kind, ...(range && { range }) } };
   }
   if ("files" in value) {
-    const files = value.files.map((file) => ({ ...file, size: sizeOf(file.path, file.range) }));
-    return { name, kind: "files", bytes: files.reduce((sum, { size }) => sum + size, 0), value: files };
+    const files = value.files.map((file) => ({ ...file, size: file.size ?? sizeOf(file.path, file.range) }));
+    const { folder } = value;
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    return { name, kind: "files", bytes, value: files, ...(folder !== undefined && { folder }) };
   }
   throw new TypeError(`Cannot use the context '${name}': give a text, { text }, { json }, { file } or { files }`);
 }

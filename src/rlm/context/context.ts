@@ -14,6 +14,8 @@ export interface ContextItem {
   readonly kind: "text" | "json" | "files" | "bytes";
   readonly bytes: number;
   readonly value: Exclude<VariableValue, { readonly open: unknown }> | readonly ContextFile[];
+  /** The name of the folder that the files are in. */
+  readonly folder?: string;
 }
 
 /** A file that becomes a value in a dict, under its name. */

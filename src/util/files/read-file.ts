@@ -30,18 +30,21 @@ export function readFile(path: string, expectedBytes: number, maxBytes: number):
 export function readRange(path: string, offset: number, length: number): Promise<Buffer> {
   return withFile(path, async (file) => {
     const bytes = Buffer.allocUnsafe(length);
-    if ((await readInto(file, bytes, offset)) < length) throw new Error("it shrank while it was read");
+    for (let filled = 0; filled < length;) {
+      const { bytesRead } = await readPart(file, bytes, filled, length - filled, offset + filled);
+      if (bytesRead === 0) throw new Error("it shrank while it was read");
+      filled += bytesRead;
+    }
     return bytes;
   });
 }
 
-/** Its beginning, as much as the buffer holds, and its size. Throws for what is not a file. */
+/** Its beginning, as much as the buffer holds, and its size. */
 export function readHead(path: string, into: Buffer): Promise<{ readonly head: Buffer; readonly size: number }> {
   return withFile(path, async (file) => {
-    const stats = await statFile(file);
-    if (!stats.isFile()) throw new Error(stats.isDirectory() ? "it is a folder" : "it is not a file");
-    const wanted = stats.size === 0 ? into : into.subarray(0, stats.size); // the kernel's own files have no size
-    return { head: wanted.subarray(0, await readInto(file, wanted, 0)), size: stats.size };
+    const { bytesRead } = await readPart(file, into, 0, into.length, 0);
+    const head = into.subarray(0, bytesRead);
+    return { head, size: bytesRead < into.length ? bytesRead : (await statFile(file)).size };
   });
 }
 
@@ -52,15 +55,4 @@ async function withFile<Value>(path: string, work: (file: number) => Promise<Val
   } finally {
     await closeFile(file);
   }
-}
-
-/** Until the buffer is full, or the file ends. */
-async function readInto(file: number, buffer: Buffer, offset: number): Promise<number> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const { bytesRead } = await readPart(file, buffer, filled, buffer.length - filled, offset + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return filled;
 }

@@ -1,31 +1,27 @@
 // --context: files, folders, globs, JSON and standard input as the context of a run.
 //
-// One file becomes the variable `context` as text, one .json file its value; everything else is a dict from path to text.
-// A missing file is an error before anything starts.
+// One file becomes the variable `context` as text, one .json file its value; everything else is a dict from name to text. A missing
+// file is an error before anything starts.
 
 import { readFile, realpath, stat } from "node:fs/promises";
-import { normalize } from "node:path";
+import { basename, dirname, normalize } from "node:path";
 import { describeReadProblem } from "../../../util/files/file-problem.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
 import { toLine } from "../../io/text-block.ts";
 import { UsageError } from "../../options/usage-error.ts";
+import { Classifier } from "./classify-file.ts";
 import { isGlob, toGlob } from "./glob.ts";
+import { nameFiles, type FileGroup, type NamedFiles } from "./name-files.ts";
 import type { StdinFile } from "./stdin-file.ts";
 import { conversionOf } from "./not-text.ts";
 import { Skipped } from "./skipped.ts";
-import { classifyFile, MAX_FILES, walkFolder, type FoundFile } from "./walk-folder.ts";
+import { MAX_FILES, walkFolder } from "./walk-folder.ts";
 
 /** Where the context is. */
-export type FoundContext =
-  | { readonly file: string; readonly as: "text" | "json" }
-  | { readonly files: readonly FoundFile[] };
+export type FoundContext = { readonly file: string; readonly size: number; readonly as: "text" | "json" } | NamedFiles;
 
-type Context =
-  | { readonly file: string }
-  | { readonly text: string; readonly as: "json" }
-  | { readonly files: readonly FoundFile[] };
+type Context = { readonly file: string } | { readonly text: string; readonly as: "json" } | NamedFiles;
 
-const MAX_BYTES = 4 * 1024 ** 3;
 const MAX_JSON_BYTES = 256 * 1024 ** 2;
 const STANDARD_INPUT = "-";
 const MAX_NAME = 60;
@@ -51,97 +47,84 @@ export async function gatherContext(names: readonly string[], input: StdinFile):
 export async function findContext(names: readonly string[], input: StdinFile): Promise<Gathered<FoundContext>> {
   if (names.filter((name) => name === STANDARD_INPUT).length > 1) throw new UsageError("- can be a context once only");
   const skipped = new Skipped();
-  const groups: Group[] = [];
+  const groups: FileGroup[] = [];
   for (const name of names) groups.push(await findFiles(name, input, skipped));
-  checkCount(groups.flatMap(({ files }) => files));
-  const context = await toContext(groups);
-  const summary = context === undefined ? "" : describe(context, names[0] ?? "", await measure(context));
-  return { context, summary, skipped: skipped.toString() };
+  const context = toContext(groups);
+  return { context, summary: describe(context, names[0] ?? ""), skipped: skipped.toString() };
 }
 
 /** `42 files, 336 KiB`. */
-function describe(context: FoundContext, name: string, bytes: number): string {
-  const size = formatSize(bytes).replace(".0 ", " ");
-  if ("files" in context) return `${formatCount(context.files.length, "file")}, ${size}`;
+function describe(context: FoundContext | undefined, name: string): string {
+  if (context === undefined) return "";
+  const toText = (bytes: number): string => formatSize(bytes).replace(".0 ", " ");
+  if ("files" in context) {
+    const bytes = context.files.reduce((sum, { size }) => sum + size, 0);
+    return `${formatCount(context.files.length, "file")}, ${toText(bytes)}`;
+  }
   const what = name === STANDARD_INPUT ? "standard input" : toLine(name, MAX_NAME);
-  return `${what}, ${size}${context.as === "json" ? " of JSON" : ""}`;
+  return `${what}, ${toText(context.size)}${context.as === "json" ? " of JSON" : ""}`;
 }
 
-interface Group {
-  /** A single file, not a folder or glob. */
-  readonly isSingle: boolean;
-  readonly files: readonly FoundFile[];
-}
-
-async function findFiles(name: string, input: StdinFile, skipped: Skipped): Promise<Group> {
-  if (name === STANDARD_INPUT) return single({ name: "stdin", path: await input.save() }, "standard input");
+async function findFiles(name: string, input: StdinFile, skipped: Skipped): Promise<FileGroup> {
+  if (name === STANDARD_INPUT) return single("input", await input.save(), "standard input");
   const stats = await stat(name).catch((error: NodeJS.ErrnoException) => error);
   if (!(stats instanceof Error)) {
-    if (stats.isFile()) return single({ name: normalize(name), path: name }, `'${name}'`);
+    if (stats.isFile()) return single("file", normalize(name), `'${name}'`);
     if (!stats.isDirectory())
       throw new UsageError(`cannot take '${name}' as context: it is neither a file nor a folder`);
-    return several(name, await walkFolder(normalize(name), skipped), skipped);
+    return several("folder", { name, folder: normalize(name) }, skipped);
   }
-  if (!isGlob(name))
-    throw new UsageError(`cannot take '${name}' as context: ${REASONS[stats.code ?? ""] ?? stats.message}`);
-  const { folder, matches } = toGlob(name.replace(/^(\.\/)+/, ""));
-  return several(name, await walkFolder(folder, skipped, matches), skipped);
+  if (!isGlob(name)) {
+    const { code = "" } = stats;
+    const why =
+      code === "ENOENT" || code === "ENOTDIR" ? "there is no such file or folder" : describeReadProblem(stats);
+    throw new UsageError(`cannot take '${name}' as context: ${why}`);
+  }
+  return several("glob", { name, ...toGlob(name.replace(/^(\.\/)+/, "")) }, skipped);
 }
 
-async function single(file: FoundFile, what: string): Promise<Group> {
-  const kind = await classifyFile(file.path);
-  if (kind === "text") return { isSingle: true, files: [file] };
-  if (kind === "unreadable") throw new UsageError(`cannot take ${what} as context: it may not be read`);
-  const isInput = what === "standard input";
-  const command = isInput ? "with pdftotext or iconv" : conversionOf(file.path, kind);
-  const example = command === undefined ? "" : `, e.g. ${command}`;
-  throw new UsageError(`${isInput ? what : file.path} is not text: convert it${example}`);
+async function single(kind: "file" | "input", path: string, what: string): Promise<FileGroup> {
+  const { kind: content, size } = await new Classifier().classify(path);
+  if (content === "unreadable") throw new UsageError(`cannot take ${what} as context: it may not be read`);
+  if (content !== "text") {
+    const command = kind === "input" ? "with pdftotext or iconv" : conversionOf(path, content);
+    const example = command === undefined ? "" : `, e.g. ${command}`;
+    throw new UsageError(`${kind === "input" ? what : path} is not text: convert it${example}`);
+  }
+  return { kind, folder: dirname(path), real: await realpath(path), files: [{ name: basename(path), path, size }] };
 }
 
-function several(name: string, files: readonly FoundFile[], skipped: Skipped): Group {
-  if (files.length > 0) return { isSingle: false, files };
+interface Searched {
+  readonly name: string;
+  readonly folder: string;
+  readonly matches?: (relative: string) => boolean;
+}
+
+async function several(kind: "folder" | "glob", searched: Searched, skipped: Skipped): Promise<FileGroup> {
+  const { name, folder, matches } = searched;
+  const files = await walkFolder(folder, skipped, matches);
+  if (files.length > 0) return { kind, folder, real: await realpath(folder), files };
   const others = skipped.toString() === "" ? "" : `, only ${skipped.toString()}`;
   throw new UsageError(
-    `cannot take '${name}' as context: ${isGlob(name) ? "it matches" : "it has"} no text files${others}`,
+    `cannot take '${name}' as context: ${kind === "glob" ? "it matches" : "it has"} no text files${others}`,
   );
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  ENOTDIR: "there is no such file or folder",
-  EACCES: "it may not be read",
-};
-
-function checkCount({ length: count }: readonly FoundFile[]): void {
-  if (count > MAX_FILES)
-    throw new UsageError(`cannot take more than ${MAX_FILES} files as context: there are ${count}`);
-}
-
-/** The bytes of all its files. Throws a UsageError where there are too many. */
-async function measure(context: FoundContext): Promise<number> {
-  const paths = "files" in context ? context.files.map(({ path }) => path) : [context.file];
-  let bytes = 0;
-  for (const path of paths) bytes += (await stat(path)).size;
-  if (bytes <= MAX_BYTES) return bytes;
-  throw new UsageError(`cannot take more than 4 GiB as context: there are ${(bytes / 1024 ** 3).toFixed(1)}`);
-}
-
-async function toContext(groups: readonly Group[]): Promise<FoundContext | undefined> {
+function toContext(groups: readonly FileGroup[]): FoundContext | undefined {
   const [first, ...others] = groups;
   if (first === undefined) return undefined;
   const [only] = first.files;
-  if (others.length > 0 || !first.isSingle || only === undefined) return { files: await withoutDuplicates(groups) };
-  return { file: only.path, as: only.name.endsWith(".json") ? "json" : "text" };
-}
-
-/** A file that is named twice counts once. */
-async function withoutDuplicates(groups: readonly Group[]): Promise<FoundFile[]> {
-  const found = new Map<string, FoundFile>();
-  for (const file of groups.flatMap(({ files }) => files)) {
-    const path = await realpath(file.path);
-    if (!found.has(path)) found.set(path, file);
+  const isSingle = first.kind === "file" || first.kind === "input";
+  if (others.length === 0 && isSingle && only !== undefined) {
+    const { path: file, size } = only;
+    return { file, size, as: first.kind === "file" && file.endsWith(".json") ? "json" : "text" };
   }
-  return [...found.values()];
+  const named = nameFiles(groups);
+  const { length: count } = named.files;
+  if (count <= MAX_FILES) return named;
+  throw new UsageError(
+    `cannot take more than ${formatCount(MAX_FILES)} files as context: there are ${formatCount(count)}`,
+  );
 }
 
 /** `what`: what the file is, for the message. */

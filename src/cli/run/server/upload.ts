@@ -2,7 +2,7 @@
 //
 // A file is open only while it is read, and nothing of it is stored. It can be read again where a request is repeated.
 
-import { open, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import type { ContextValue } from "../../../api/run.ts";
 import type { BlobLike, ReadableStreamLike } from "../../../api/web-types.ts";
 import { UsageError } from "../../options/usage-error.ts";
@@ -17,16 +17,15 @@ export class Upload {
   readonly #files: readonly UploadFile[];
 
   /** Throws a UsageError for too many files, and where a file is gone. */
-  static async open(found: FoundContext): Promise<Upload> {
+  static open(found: FoundContext): Upload {
     if ("file" in found) {
-      const file = await describeFile(found.file);
+      const file = new UploadFile(found.file, found.size);
       return new Upload({ text: file, as: found.as }, [file]);
     }
     const { length: count } = found.files;
     if (count > MAX_FILES)
       throw new UsageError(`cannot send more than ${MAX_FILES} files to a server: there are ${count}`);
-    const files: { name: string; content: UploadFile }[] = [];
-    for (const { name, path } of found.files) files.push({ name, content: await describeFile(path) });
+    const files = found.files.map(({ name, path, size }) => ({ name, content: new UploadFile(path, size) }));
     return new Upload(
       { files },
       files.map(({ content }) => content),
@@ -45,10 +44,6 @@ export class Upload {
   get sentBytes(): number {
     return this.#files.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
   }
-}
-
-async function describeFile(path: string): Promise<UploadFile> {
-  return new UploadFile(path, (await stat(path)).size);
 }
 
 class UploadFile implements BlobLike {

@@ -1,23 +1,32 @@
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { gatherContext } from "../../../../src/cli/run/context/contexts.ts";
+import type { NamedFiles } from "../../../../src/cli/run/context/name-files.ts";
 import { conversionOf } from "../../../../src/cli/run/context/not-text.ts";
 import { StdinFile } from "../../../../src/cli/run/context/stdin-file.ts";
 import { UsageError } from "../../../../src/cli/options/usage-error.ts";
 import { Folder } from "../../../config/folder.ts";
 
-/** Names and paths without the folder of the test. */
+/** Paths without the folder of the test. */
 async function gather(folder: Folder, ...names: string[]): Promise<{ context: unknown; skipped: string }> {
   await using input = new StdinFile();
   const { context, skipped } = await gatherContext(
     names.map((name) => folder.at(name)),
     input,
   );
+  const withoutSizes = JSON.stringify(context, (key, value: unknown) => (key === "size" ? undefined : value));
   return {
-    context: JSON.parse(JSON.stringify(context).replaceAll(`${folder.path}/`, "")) as unknown,
+    context: JSON.parse(withoutSizes.replaceAll(`${folder.path}/`, "")) as unknown,
     skipped: skipped.replaceAll(`${folder.path}/`, ""),
   };
+}
+
+/** The names that a model sees. */
+async function namesOf(folder: Folder, ...names: string[]): Promise<readonly string[]> {
+  const { context } = await gather(folder, ...names);
+  return (context as { files: readonly { name: string }[] }).files.map(({ name }) => name);
 }
 
 async function errorOf(folder: Folder, ...names: string[]): Promise<string> {
@@ -27,6 +36,10 @@ async function errorOf(folder: Folder, ...names: string[]): Promise<string> {
 }
 
 const asFiles = (...names: string[]): unknown => ({ files: names.map((name) => ({ name, path: name })) });
+const inFolder = (folder: string, ...names: string[]): unknown => ({
+  files: names.map((name) => ({ name, path: `${folder}/${name}` })),
+  folder,
+});
 
 test("one file is text, one .json file is its value, several are a dict of texts", async () => {
   using folder = new Folder({ "a.txt": "A", "b.json": '{"b": [1]}', "empty.txt": "" });
@@ -57,7 +70,7 @@ test("a folder is read recursively, sorted, and skipped entries are counted", as
   folder.write("top/latin1.txt", Buffer.from("caf\u00E9", "latin1"));
   symlinkSync("/etc", folder.at("top/etc"));
   expect(await gather(folder, "top")).toEqual({
-    context: asFiles("top/.env.example", "top/.github/ci.yml", "top/B/b.md", "top/a/x.py", "top/z.txt"),
+    context: inFolder("top", ".env.example", ".github/ci.yml", "B/b.md", "a/x.py", "z.txt"),
     skipped:
       "files that hold secrets by their names (2), .git folders (1), node_modules folders (2), links (1), files that are not text (2: top/latin1.txt, top/logo.png; convert them, e.g. iconv -f WINDOWS-1252 -t UTF-8 top/latin1.txt > top/latin1.txt.txt)",
   });
@@ -65,15 +78,117 @@ test("a folder is read recursively, sorted, and skipped entries are counted", as
 
 test("a folder with one file is a dict, too", async () => {
   using folder = new Folder({ "top/a.txt": "a" });
-  expect((await gather(folder, "top")).context).toEqual(asFiles("top/a.txt"));
+  expect((await gather(folder, "top")).context).toEqual(inFolder("top", "a.txt"));
 });
 
 test("globs are expanded, and each file counts once", async () => {
   using folder = new Folder({ "logs/b.log": "b", "logs/a.log": "a", "logs/x/c.log": "c", "logs/d.txt": "d" });
-  expect((await gather(folder, "logs/*.log")).context).toEqual(asFiles("logs/a.log", "logs/b.log"));
-  expect((await gather(folder, "logs/b.log", "logs/**/*.log")).context).toEqual(
-    asFiles("logs/b.log", "logs/a.log", "logs/x/c.log"),
+  expect((await gather(folder, "logs/*.log")).context).toEqual(inFolder("logs", "a.log", "b.log"));
+  expect(await namesOf(folder, "logs/b.log", "logs/**/*.log")).toEqual(["b.log", "a.log", "x/c.log"]);
+});
+
+describe("files are named", () => {
+  const files = { "src/a.ts": "a", "src/x/b.ts": "b", "docs/a.ts": "c", "docs/x/stdin": "d", "e.txt": "e" };
+
+  test.each([
+    [["src"], ["a.ts", "x/b.ts"]],
+    [["src/"], ["a.ts", "x/b.ts"]],
+    [["src/../src/."], ["a.ts", "x/b.ts"]],
+    [["src/**/*.ts"], ["a.ts", "x/b.ts"]],
+    [["{src,docs}/*.ts"], ["docs/a.ts", "src/a.ts"]],
+    [
+      ["src", "docs"],
+      ["src/a.ts", "src/x/b.ts", "docs/a.ts", "docs/x/stdin"],
+    ],
+    [
+      ["src/x", "docs/x"],
+      ["src/x/b.ts", "docs/x/stdin"],
+    ],
+    [
+      ["src", "src/x"],
+      ["src/a.ts", "src/x/b.ts"],
+    ],
+    [
+      ["src/x", "src"],
+      ["src/x/b.ts", "src/a.ts"],
+    ],
+    [
+      ["src/a.ts", "src/x/b.ts"],
+      ["a.ts", "x/b.ts"],
+    ],
+    [
+      ["src/*.ts", "docs/*.ts"],
+      ["src/a.ts", "docs/a.ts"],
+    ],
+    [
+      ["src", "e.txt"],
+      ["src/a.ts", "src/x/b.ts", "e.txt"],
+    ],
+    [
+      ["src", "src/a.ts"],
+      ["src/a.ts", "src/x/b.ts"],
+    ],
+  ])("from what %j have in common", async (given, names) => {
+    using folder = new Folder(files);
+    expect(await namesOf(folder, ...given)).toEqual(names);
+  });
+
+  test("from the working folder, whose own name is given", async () => {
+    using folder = new Folder(files);
+    const before = process.cwd();
+    process.chdir(folder.at("src"));
+    try {
+      const here = await gatherContext(["."], new StdinFile());
+      expect(here.context).toMatchObject({ folder: "src", files: [{ name: "a.ts" }, { name: "x/b.ts" }] });
+      const { context } = await gatherContext([".", "../docs/a.ts"], new StdinFile());
+      expect((context as NamedFiles).files.map(({ name }) => name)).toEqual(["src/a.ts", "src/x/b.ts", "docs/a.ts"]);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  test("differently from standard input", async () => {
+    using folder = new Folder(files);
+    await using input = new StdinFile(Readable.from(["x"]));
+    const { context } = await gatherContext(["-", folder.at("docs/x/stdin"), folder.at("docs/x")], input);
+    expect((context as NamedFiles).files.map(({ name, size }) => [name, size])).toEqual([
+      ["x/stdin", 1],
+      ["stdin", 1],
+    ]);
+    await using again = new StdinFile(Readable.from(["yy"]));
+    const both = (await gatherContext([folder.at("docs/x/stdin"), "-"], again)).context as NamedFiles;
+    expect(both.files.map(({ name, size }) => [name, size])).toEqual([
+      ["stdin", 1],
+      ["stdin-2", 2],
+    ]);
+  });
+});
+
+test("links in circles, pipes and names that are not UTF-8 are counted, and none of them is waited for", async () => {
+  using folder = new Folder({ "top/a.txt": "a", "top/even\nodder '😀.txt": "b" });
+  symlinkSync(".", folder.at("top/again"));
+  symlinkSync("other", folder.at("top/one"));
+  symlinkSync("one", folder.at("top/other"));
+  execFileSync("mkfifo", [folder.at("top/pipe")]);
+  writeFileSync(Buffer.concat([Buffer.from(`${folder.at("top")}/`), Buffer.from([0x62, 0xff])]), "x");
+  expect(await gather(folder, "top")).toEqual({
+    context: inFolder("top", "a.txt", "even\nodder '😀.txt"),
+    skipped: "links (3), things that are not files (1), files whose names are not UTF-8 (1)",
+  });
+  expect(await errorOf(folder, "top/pipe")).toBe(
+    "cannot take 'top/pipe' as context: it is neither a file nor a folder",
   );
+  expect(await errorOf(folder, "top/one")).toBe("cannot take 'top/one' as context: its links lead in a circle");
+});
+
+test("a character may be cut at the end of what is looked at", async () => {
+  using folder = new Folder();
+  for (let before = 65_530; before < 65_538; before += 1) folder.write(`top/${before}`, `${"a".repeat(before)}é€😀b`);
+  folder.write("top/late", Buffer.concat([Buffer.alloc(65_535, "a"), Buffer.from([0xff, 0x61])]));
+  folder.write("top/early", Buffer.concat([Buffer.alloc(65_533, "a"), Buffer.from([0xff, 0x61, 0x61])]));
+  const { context, skipped } = await gather(folder, "top");
+  expect((context as NamedFiles).files).toHaveLength(8);
+  expect(skipped).toContain("files that are not text (2: top/early, top/late");
 });
 
 test("a file whose name looks like a glob takes precedence", async () => {
@@ -109,10 +224,7 @@ test("standard input can be combined with files, and cannot be named twice", asy
   using folder = new Folder({ "a.txt": "a" });
   await using input = new StdinFile(Readable.from(["x"]));
   const { context } = await gatherContext([folder.at("a.txt"), "-"], input);
-  expect((context as { files: readonly { name: string }[] }).files.map(({ name }) => name)).toEqual([
-    folder.at("a.txt"),
-    "stdin",
-  ]);
+  expect((context as NamedFiles).files.map(({ name }) => name)).toEqual(["a.txt", "stdin"]);
   await expect(gatherContext(["-", "-"], new StdinFile())).rejects.toThrow(UsageError);
 });
 
