@@ -7,7 +7,7 @@ import type { Backend, BackendRequest, ModelFacts, StreamPart } from "../backend
 import { toBackendError } from "./errors/to-backend-error.ts";
 import type { WireRequest } from "./protocols/wire-protocol.ts";
 import { parseRateLimits } from "./rate-limit-headers.ts";
-import { Adaptations } from "./refusals/adaptations.ts";
+import { Adaptations, type AdaptedRequest } from "./refusals/adaptations.ts";
 import { readRefusal } from "./refusals/refusal.ts";
 import { ResponseLimits, type TimeLimits } from "./response-limits.ts";
 
@@ -64,15 +64,27 @@ export abstract class StreamingBackend<Response> implements Backend {
     const unlisten = onAbort(options.signal, () => call.abort(options.signal.reason));
     const limits = new ResponseLimits(call, this.name, this.#limits);
     const exchange = { limits, signal: call.signal };
+    const adapted = this.#adaptations.start(request);
     let isReading = false;
     try {
-      const response = await this.#sendAdapted(request, exchange);
-      yield this.#toStart(response);
-      isReading = true;
-      const isComplete = yield* this.read(response, exchange);
-      const why = "the answer broke off before its end";
-      if (!isComplete)
-        throw new BackendConnectionError({ backend: this.name, fault: "connection", why, retryable: true });
+      for (;;) {
+        const response = await this.#send(adapted, exchange);
+        yield this.#toStart(response);
+        isReading = true;
+        const parts = this.read(response, exchange);
+        try {
+          const first = await this.#readFirst(parts, adapted, exchange);
+          if (first === "refused") continue;
+          if (first.done !== true) yield first.value;
+          const isComplete = first.done === true ? first.value : yield* parts;
+          const why = "the answer broke off before its end";
+          if (!isComplete)
+            throw new BackendConnectionError({ backend: this.name, fault: "connection", why, retryable: true });
+          return;
+        } finally {
+          await parts.return(false);
+        }
+      }
     } catch (error) {
       options.signal.throwIfAborted();
       call.signal.throwIfAborted(); // a limit: its fault is the reason
@@ -90,18 +102,37 @@ export abstract class StreamingBackend<Response> implements Backend {
     return { type: "response-start", ...(rateLimits !== undefined && { rateLimits }) };
   }
 
-  async #sendAdapted(request: BackendRequest, exchange: Exchange): Promise<Response> {
-    const adapted = this.#adaptations.start(request);
+  /** Sends it until it is accepted, or refused for something that cannot be changed. */
+  async #send(adapted: AdaptedRequest, exchange: Exchange): Promise<Response> {
     for (;;) {
       try {
-        const response = await this.send(adapted.current, exchange);
-        adapted.accepted();
-        return response;
+        return await this.send(adapted.current, exchange);
       } catch (error) {
-        exchange.signal.throwIfAborted();
-        const fault = toBackendError(error, this.name, this.secrets);
-        if (!adapted.refused(fault, readRefusal(error))) throw fault;
+        this.#change(adapted, error, exchange);
       }
     }
+  }
+
+  /** Some servers accept every request, and refuse it in the first event. */
+  async #readFirst(
+    parts: AsyncGenerator<StreamPart, boolean>,
+    adapted: AdaptedRequest,
+    exchange: Exchange,
+  ): Promise<IteratorResult<StreamPart, boolean> | "refused"> {
+    try {
+      const first = await parts.next();
+      adapted.accepted();
+      return first;
+    } catch (error) {
+      this.#change(adapted, error, exchange);
+      return "refused";
+    }
+  }
+
+  /** Throws the error where it refuses nothing that could be changed. */
+  #change(adapted: AdaptedRequest, error: unknown, exchange: Exchange): void {
+    exchange.signal.throwIfAborted();
+    const fault = toBackendError(error, this.name, this.secrets);
+    if (!adapted.refused(fault, readRefusal(error))) throw fault;
   }
 }

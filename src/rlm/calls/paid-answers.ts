@@ -97,9 +97,10 @@ export class PaidAnswers {
   /** The answer was cut off. It is asked for once more where a larger limit can help and can be paid now, else it stands. */
   async #askForMore(open: OpenCall, output: OutputCall, wanted: CallRequest, cut: Fetched): Promise<Reply> {
     const { reply, outputTokens } = cut;
-    const limit = this.#limits.more(output, cut.limit, { text: reply.text, outputTokens });
+    const { account, model, signal, purpose, nodeId, onRestart, onText } = open.call;
+    const facts = await this.#models.factsOf(model); // the provider may have refused more
+    const limit = this.#limits.more({ ...output, facts }, cut.limit, { text: reply.text, outputTokens });
     if (limit === undefined) return reply;
-    const { account, signal, purpose, nodeId, onRestart, onText } = open.call;
     const leastTokens = Math.min(limit.tokens, 2 * outputTokens);
     const more = { ...wanted, maxTokens: limit.tokens, leastTokens, llmCalls: 0 };
     const reserved = account.reserveCallNow(more, { finishing: LAST_CALLS.has(purpose), signal });

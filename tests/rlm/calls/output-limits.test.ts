@@ -21,6 +21,7 @@ interface Answer {
 }
 
 interface Scene {
+  /** Read anew for each call. */
   readonly facts?: Partial<KnownFacts>;
   readonly limits?: LedgerLimits;
   readonly answer?: (request: BackendRequest, n: number) => Answer;
@@ -200,6 +201,19 @@ describe("an answer that is cut off", () => {
     expect(await ask(call)).toMatchObject({ text: "one, two", finishReason: "length" });
     expect(sent).toHaveLength(1);
     expect(seen()).toBe("one, two");
+  });
+
+  test("stands where the provider refused to write more before", async () => {
+    const facts: { isHosted: boolean; maxOutputTokens?: number } = { isHosted: false };
+    const { sent, ask } = openScene({
+      facts,
+      answer: () => {
+        facts.maxOutputTokens = 4_096; // as a backend learns
+        return cut(4_096);
+      },
+    });
+    expect(await ask()).toMatchObject({ finishReason: "length" });
+    expect(sent).toEqual([16_000]);
   });
 
   test("stands where the second attempt fails, and both are paid for", async () => {

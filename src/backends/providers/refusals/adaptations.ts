@@ -56,11 +56,15 @@ export class Adaptations {
 
   #adapt(request: BackendRequest): WireRequest {
     const { quirks, facts } = this.#of(request.model);
-    const { maxTokens = this.#defaultMaxTokens, model } = request;
+    const { maxTokens = this.#defaultFor(request.model) } = request;
     const adapted = applyQuirks(quirks, request);
     if (maxTokens === undefined) return adapted;
-    const { maxOutputTokens = Infinity } = { ...factsOfFamily(model), ...facts };
-    return { ...adapted, maxTokens: Math.min(maxTokens, maxOutputTokens) };
+    return { ...adapted, maxTokens: Math.min(maxTokens, facts.maxOutputTokens ?? Infinity) };
+  }
+
+  #defaultFor(model: string): number | undefined {
+    if (this.#defaultMaxTokens === undefined) return undefined;
+    return Math.min(this.#defaultMaxTokens, factsOfFamily(model).maxOutputTokens ?? Infinity);
   }
 
   #of(model: string): Learned {

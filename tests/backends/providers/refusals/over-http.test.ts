@@ -99,3 +99,35 @@ test("a window that is too small for input and output together is learned, and t
   expect(mock.requests.map(({ body }) => body["max_tokens"])).toEqual([16_000, 8072]);
   expect(backend.factsOf?.("m")).toEqual({ contextWindow: 8192 });
 });
+
+test("a refusal in the first event counts as one, and a failure in the middle of an answer does not", async () => {
+  await using mock = await openMockProvider();
+  const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+  const stream = (...events: object[]): MockReply => ({
+    headers: { "content-type": "text/event-stream" },
+    body: events.map(event).join(""),
+  });
+  const refused = {
+    error: {
+      code: "invalid_parameter_error",
+      message: "Range of max_tokens should be [1, 8192]",
+      type: "invalid_request_error",
+    },
+  };
+  mock.plan(stream(refused), { text: ["ok"] });
+  const backend = await openBackend("openai-compatible", { baseUrl: mock.url });
+  expect(await ask(backend, { maxTokens: 16_000 })).toBe("ok");
+  expect(mock.requests.map(({ body }) => body["max_tokens"])).toEqual([16_000, 8192]);
+  const begun = { choices: [{ index: 0, delta: { content: "a" } }] };
+  mock.plan(stream(begun, { error: { ...refused.error, message: "temperature" } }));
+  await expect(ask(backend, { temperature: 1 })).rejects.toMatchObject({ fault: "bad-request" });
+  expect(mock.requests).toHaveLength(3);
+});
+
+test("a caller may ask for more than we know of an old model", async () => {
+  await using mock = await openMockProvider();
+  mock.plan({ text: ["ok"] });
+  const backend = await openBackend("anthropic", { baseUrl: mock.url, apiKey: "k" });
+  await ask(backend, { model: "claude-3-7-sonnet-latest", maxTokens: 128_000 });
+  expect(mock.requests[0]?.body["max_tokens"]).toBe(128_000);
+});
