@@ -136,7 +136,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "worker/variables": ["io"],
   "worker/inspection": ["io", "branch"],
   "worker/notebook": ["inspection", "report"],
-  "worker/rlm": ["inspection"],
+  "worker/rlm": ["inspection", "io"],
   "worker/wasm": [
     "io",
     "report",
@@ -274,7 +274,9 @@ describe("python/", () => {
       "rlm_display",
       "rlm_host",
       "rlm_answers",
+      "rlm_batches",
       "rlm_context",
+      "rlm_child_contexts",
       "rlm_session",
       "rlm_texts",
       "annotationlib", // of the standard library since Python 3.14

@@ -22,7 +22,9 @@ BACKEND = "_rlm_worker.display.pyplot_backend"
 EMBEDDED = {
     BACKEND: "display.pyplot_backend",
     "rlm_answers": "rlm.answers",
+    "rlm_batches": "rlm.batches",
     "rlm_blocks": "rlm.blocks",
+    "rlm_child_contexts": "rlm.child_contexts",
     "rlm_context": "rlm.context",
     "rlm_final": "rlm.final_text",
     "rlm_session": "rlm.session",

@@ -116,6 +116,10 @@ class Listener:
         message, payload = self._reader.read()
         if message["cmd"] == "reply":
             self._reply(message, payload)
+        elif message["cmd"] == "fetch":
+            self._calls.fetch(message)
+        elif message["cmd"] == "fetch-end":
+            self._calls.end_fetch(message)
         elif message["cmd"] == "flush":
             self._flush(message["id"])
         elif message["cmd"] in self._requests.commands:

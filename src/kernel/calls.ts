@@ -2,11 +2,15 @@
 //
 // A call is open until the worker has read the reply, so that code that never reads cannot make the host buffer replies without end.
 
-import type { CallHandler, HostCall } from "../api/local.ts";
+import type { HostCall } from "../api/local.ts";
 import type { Worker } from "../environments/environment.ts";
 import { toReplyMessage, type CallAnswer } from "../protocol/worker/host-messages.ts";
 import type { CallEvent } from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
+import { CallSources } from "./bulk/call-sources.ts";
+import { SpoolSpace } from "./bulk/spooled-bytes.ts";
+import { WorkerCall, type WorkerCallHandler } from "./bulk/worker-call.ts";
+import type { PendingRequests } from "./pending-requests.ts";
 
 const MAX_OPEN = 1024;
 /** Of the arguments of all open calls together, as received. */
@@ -14,21 +18,34 @@ const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 /** Of refusals that the worker has not read. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
+export interface CallOptions {
+  readonly onCall: WorkerCallHandler;
+  /** Of large values that were fetched from the worker and are still held. */
+  readonly maxSpooledBytes: number;
+}
+
 /** An event whose sender waits for the reply. */
 type Waiting = Pick<CallEvent, "id" | "call">;
 
 export class Calls {
   readonly #worker: Worker;
-  readonly #handler: CallHandler;
+  readonly #handler: WorkerCallHandler;
+  readonly #sources: CallSources;
   readonly #onViolation: (why: string) => void;
   #open = 0;
   #openBytes = 0;
   /** Acknowledgements that the worker has not read. */
   #unread = 0;
 
-  constructor(worker: Worker, handler: CallHandler, onViolation: (why: string) => void) {
+  constructor(
+    worker: Worker,
+    requests: PendingRequests,
+    { onCall, maxSpooledBytes }: CallOptions,
+    onViolation: (why: string) => void,
+  ) {
     this.#worker = worker;
-    this.#handler = handler;
+    this.#handler = onCall;
+    this.#sources = new CallSources(worker, requests, new SpoolSpace(maxSpooledBytes));
     this.#onViolation = onViolation;
   }
 
@@ -66,13 +83,14 @@ export class Calls {
 
   /** Only for admitted calls. Resolves, once the reply is sent, to whether the handler succeeded. */
   async answer(
-    { id, call, name, args }: CallEvent,
+    event: CallEvent,
     bytes: number,
     signal: AbortSignal,
-    handler: CallHandler = this.#handler,
+    handler: WorkerCallHandler = this.#handler,
   ): Promise<boolean> {
+    const { id, call } = event;
     try {
-      this.#reply(id, call, { value: (await handler({ name, args, executionId: id, signal })) ?? null });
+      this.#reply(id, call, { value: (await handler(new WorkerCall(event, signal, this.#sources))) ?? null });
       return true;
     } catch (error) {
       // The handler failed, or its result is not valid JSON.
@@ -106,7 +124,7 @@ interface InputListener {
 }
 
 /** Code that outlives its execution has nobody to ask. */
-export function toInputHandler(call: number, listener: InputListener | undefined): CallHandler {
+export function toInputHandler(call: number, listener: InputListener | undefined): WorkerCallHandler {
   return async (hostCall) => {
     if (listener === undefined) throw new Error("the execution that could ask for input has ended");
     return listener.onInput(call, hostCall);

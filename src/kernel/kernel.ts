@@ -3,7 +3,6 @@
 // A kernel is idle or runs one execution. Calls from inside are answered by the handler that the kernel was opened with. A kernel ends with
 // its worker and never restarts it, because only the session knows what to do about the lost state.
 
-import type { CallHandler } from "../api/local.ts";
 import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerExit } from "../environments/environment.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import {
@@ -26,8 +25,8 @@ import type {
 } from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
 import { PendingRequests, type ChunkSink, type RequestOptions } from "./pending-requests.ts";
-import { sendBulk } from "./send-bulk.ts";
-import { Calls, toInputHandler } from "./calls.ts";
+import { sendBulk } from "./bulk/send-bulk.ts";
+import { Calls, toInputHandler, type CallOptions } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { ExecutionListener, KernelListener } from "./listeners.ts";
@@ -36,8 +35,7 @@ import { OutputFlow } from "./output-flow.ts";
 import { OutputOrder } from "./output-order.ts";
 import { StopSequence } from "./stop-sequence.ts";
 
-export interface KernelOptions {
-  readonly onCall: CallHandler;
+export interface KernelOptions extends CallOptions {
   /** Between an interrupt and the end of the worker. */
   readonly graceMs: number;
 }
@@ -97,7 +95,7 @@ export class Kernel {
       onWatch: () => this.#watch(true),
       onTimeout: () => this.stop("timeout"),
     });
-    this.#calls = new Calls(worker, options.onCall, (why) => this.#violate(why));
+    this.#calls = new Calls(worker, this.#requests, options, (why) => this.#violate(why));
     this.#flow = new OutputFlow(worker, () => this.#order.resume());
     this.#order = new OutputOrder(worker, this.#flow, (stream, chunk) => this.#receiveOutput(stream, chunk));
     this.#frames = new FrameReader({

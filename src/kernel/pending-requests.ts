@@ -1,7 +1,7 @@
 // Requests to a worker, other than executions, that wait for their status; by id.
 
 import type { ChunkHeader, StatusEvent } from "../protocol/worker/worker-events.ts";
-import type { BulkSource } from "./send-bulk.ts";
+import type { BulkSource } from "./bulk/send-bulk.ts";
 
 export interface RequestOptions {
   /** Null: no limit. */

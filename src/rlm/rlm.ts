@@ -5,13 +5,13 @@ import type { Backend, ModelPrice } from "../backends/backend.ts";
 import { systemClock, type Clock } from "../backends/dispatch/clock.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
 import type { LanguageModel } from "../backends/providers/language-model.ts";
-import type { CallHandler } from "../api/local.ts";
 import { toJSONSchema } from "../api/checks/to-json-schema.ts";
 import type { AnswerSchema } from "../api/schema.ts";
 import { IdReusedError } from "../errors.ts";
 import { checkWorkId, type RunId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import { ledgerAxis, type LedgerLimits } from "../protocol/runs.ts";
+import type { WorkerCallHandler } from "../session/options.ts";
 import type { Session } from "../session/session.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -108,7 +108,7 @@ export interface RunRequest {
 
 /** What the runtime provides. */
 export interface RLMPorts {
-  readonly openSession: (onCall: CallHandler) => Promise<Session>;
+  readonly openSession: (onCall: WorkerCallHandler) => Promise<Session>;
   readonly cache: CallCache;
   readonly makeRunId: () => RunId;
   /** The run with this id. Undefined: it is free. `recorded`: its result is on disk only. */

@@ -6,8 +6,8 @@ import type { RunId } from "../protocol/ids.ts";
 import type { Batch } from "../protocol/run-events.ts";
 import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { Strategy } from "../protocol/strategy/strategy.ts";
-import type { CallHandler } from "../api/local.ts";
 import type { ModelSettings } from "../api/models.ts";
+import type { WorkerCallHandler } from "../session/options.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ModelCalls } from "./calls/model-calls.ts";
@@ -95,7 +95,7 @@ export interface RunContext {
   readonly clock: Clock;
   /** For calls that finish a run. */
   readonly finishingSignal: AbortSignal;
-  readonly openSession: (onCall: CallHandler) => Promise<Session>;
+  readonly openSession: (onCall: WorkerCallHandler) => Promise<Session>;
   createNode(request: NodeRequest): { solve(): Promise<NodeOutcome> };
   /** Ends the run; its result rejects with this error. */
   fail(error: RLMError): void;

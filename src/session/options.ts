@@ -2,13 +2,14 @@
 
 import type { Limits, Mount } from "../api/local.ts";
 import type { SandboxLimits } from "../environments/environment.ts";
-import type { CallHandler } from "../api/local.ts";
+import type { WorkerCallHandler } from "../kernel/bulk/worker-call.ts";
 import type { OutputReceiver } from "../kernel/listeners.ts";
 import { checkWorkId } from "../protocol/ids.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
 import { DEFAULT_LIMITS } from "./default-limits.ts";
 import type { InputHandler } from "./execution/input.ts";
 
+export type { WorkerCall, WorkerCallHandler } from "../kernel/bulk/worker-call.ts";
 export type { OutputReceiver } from "../kernel/listeners.ts";
 
 export interface SessionOptions {
@@ -33,7 +34,7 @@ export interface SessionOptions {
   /** Whether the standard library is loaded. Default: true. */
   readonly includeStdlib?: boolean;
   /** Answers `rlm_host.call(name, ...)` in the session. Default: every call is refused. */
-  readonly onCall?: CallHandler;
+  readonly onCall?: WorkerCallHandler;
 }
 
 export interface ExecuteOptions {

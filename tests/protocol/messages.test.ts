@@ -11,6 +11,7 @@ import {
   type HostCommand,
   type HostMessage,
   type HostQuestion,
+  type SourceMessage,
 } from "../../src/protocol/worker/host-messages.ts";
 import { parseWorkerEvent } from "../../src/protocol/worker/parse-worker-event.ts";
 
@@ -106,6 +107,9 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
     case "source":
     case "rows":
       return toCommandMessage(id, message as unknown as HostQuestion);
+    case "fetch":
+    case "fetch-end":
+      return toCommandMessage(id, message as unknown as SourceMessage);
     case "set":
     case "get":
     case "stdlib":

@@ -135,7 +135,7 @@ test("an error of a sub-model is raised, and never becomes text of an answer", a
     if (request.model === "sub") return { error: { fault: "rate-limit", why: "HTTP 429: slow down", status: 429 } };
     if (stepOf(request) > 0) return code("FINAL(seen)");
     return code(
-      "try:\n    seen = llm_query('x')\nexcept LLMError as e:\n    seen = [e.kind, e.retryable, '429' in str(e)]\nseen += [[str(a), a.ok, '429' in a.error] for a in llm_query_batched(['y'])]",
+      "try:\n    seen = llm_query('x')\nexcept LLMError as e:\n    seen = [e.kind, e.retryable, '429' in str(e)]\nseen += [[a.text, a.ok, '429' in str(a.error)] for a in llm_query_batched(['y'])]",
     );
   };
   const { result } = await watch(scripted(runtime, script));

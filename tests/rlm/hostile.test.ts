@@ -373,6 +373,68 @@ describe("recursion", () => {
   });
 });
 
+describe("code that offers contexts of its own making", () => {
+  const forge = `
+import rlm_host
+def ask(offer, call=rlm_host._call_with, **fields):
+    task = {'task': 'FINAL([type(context).__name__, len(context)])', 'context': None, 'offered': {'source': 0, 'kind': 'text', **fields}}
+    try:
+        [reply] = call([offer], 'rlm_query', tasks=[task])
+        return reply['data'] if reply['ok'] else reply['error']
+    except BaseException as error:
+        return repr(error)
+abc = lambda: [b'abc']
+`;
+
+  test("gets an error for each that is wrong, and the run continues", async () => {
+    const script: ScriptFunction = (request) => {
+      if (questionOf(request) !== "?") return code(questionOf(request));
+      return stepOf(request) > 0 ? code("FINAL(seen)") : code(attack);
+    };
+    const attack = `${forge}
+def asks_back(): yield str(rlm_host.call('budget')).encode()[:1]
+def stops():
+    yield b'x'
+    raise KeyboardInterrupt
+seen = [
+    ask(abc), ask(asks_back), ask(abc, kind='files', files={'names': ['a', 'b'], 'sizes': [3, 0]}),
+    ask(abc, source=1), ask(abc, source=-1), ask(abc, kind='secret'), ask(lambda: 1 / 0), ask(lambda: ['text']), ask(5), ask(stops),
+    ask(abc, kind='files', files={'names': ['a'], 'sizes': [4]}), ask(abc, kind='files', files={'names': ['a', 'b'], 'sizes': [1]}),
+    ask(abc, kind='files'), ask(abc, kind='json'), ask(abc, call=lambda _, name, tasks: rlm_host.call(name, tasks=tasks)),
+]`;
+    const has = (text: string): unknown => expect.stringContaining(text);
+    const sizes = has("the files of the context have another size");
+    expect((await run(script)).result.data).toEqual([
+      ["str", 3],
+      ["str", 1],
+      ["dict", 2],
+      has("list index out of range"),
+      has("offered"),
+      has("offered"),
+      has("division by zero"),
+      has("bytes-like"),
+      has("not callable"),
+      "KeyboardInterrupt()",
+      sizes,
+      sizes,
+      sizes,
+      has("context"),
+      has("does not offer it"),
+    ]);
+  });
+
+  test("without end gets an error once its space is taken", async () => {
+    await using small = await openTestRuntime({ poolSize: 1, limits: { memoryBytes: 80 * 1024 ** 2 } });
+    const script: ScriptFunction = (request) => {
+      if (questionOf(request) !== "?") return code("FINAL(len(context))");
+      const block = "seen = ask(lambda: iter(lambda: b'x' * 1_000_000, None))\nthen = ask(abc)";
+      return stepOf(request) > 0 ? code("FINAL([seen, then])") : code(`${forge}${block}`);
+    };
+    const { result } = await watch(scripted(small, script));
+    expect(result.data).toEqual([expect.stringContaining("take more than 160.0 MiB together"), 3]);
+  });
+});
+
 test("a run that exceeds the model's context window ends with the best answer", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request))

@@ -148,22 +148,23 @@ def frame_of(event: Dict[str, Any]) -> bytes:
     if len(body) > MAX_PAYLOAD:
         raise TooLarge(f"{len(body):,} bytes of JSON, more than {MAX_PAYLOAD:,}")
     # The commas and brackets of texts count here, too, so this is only the most that it can be.
-    if body.count(b",") + body.count(b"[") + body.count(b"{") > MAX_PARTS and _has_more_parts(event, MAX_PARTS):
+    if body.count(b",") + body.count(b"[") + body.count(b"{") > MAX_PARTS and count_parts(event, MAX_PARTS) > MAX_PARTS:
         raise TooLarge(f"more than {MAX_PARTS:,} JSON values")
     header = {key: event[key] for key in ("type", "id", "call") if key in event}
     header["bytes"] = len(body)
     return _encode(header).encode("ascii") + b"\n" + body
 
 
-def _has_more_parts(value: Any, limit: int) -> bool:
-    """Counts as the host does, up to the limit. The value is JSON."""
-    pending = [value]
-    while pending and limit >= 0:
+def count_parts(value: Any, limit: int) -> int:
+    """Counts as the host does. Past the limit it stops. The value is JSON."""
+    count = 0
+    pending = [value] if isinstance(value, (dict, list, tuple)) else []
+    while pending and count <= limit:
         container = pending.pop()
-        limit -= len(container) or 1  # its bracket, and a comma between two items
+        count += len(container) or 1  # its bracket, and a comma between two items
         items = container.values() if isinstance(container, dict) else container
         pending.extend(item for item in items if isinstance(item, (dict, list, tuple)))
-    return limit < 0
+    return count
 
 
 def _closed(*_: Any) -> int:

@@ -10,44 +10,18 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 import rlm_host
 from rlm_answers import Answer, FailedCall, LimitError, LLMError, answer_of, raise_failed, results_of
+from rlm_batches import prompts_in_groups, tasks_in_groups
 from rlm_context import namespace_of_session
 from rlm_texts import chunk, grep, peek, size_of, text_of
 from _rlm_worker.inspection.previews import repr_of
 
 MAX_PREVIEW = 400
 MAX_OUT = 64 << 20  # characters of all kept outputs
-MAX_BATCH = 10_000  # items in one message
-MAX_MESSAGE = 30 << 20  # bytes of one message; the limit of the channel is slightly higher
 Result = Union[Answer, FailedCall]
 
 
 class Final(BaseException):
     """Raised after the final answer, so that the rest of the code does not run. ``except Exception`` does not catch it."""
-
-
-def _groups(items: List[Any], characters: Optional[int] = None) -> Iterable[List[Any]]:
-    """Splits a batch into groups that each fit into one message. ``characters`` is the total length, if known."""
-    # An escaped character takes twelve bytes at most.
-    if characters is not None and len(items) <= MAX_BATCH and 12 * characters + 4 * len(items) <= MAX_MESSAGE:
-        if items:
-            yield items
-        return
-    group: List[Any] = []
-    size = 0
-    for item in items:
-        needed = len(json.dumps(item)) + 2
-        if group and (size + needed > MAX_MESSAGE or len(group) >= MAX_BATCH):
-            yield group
-            group, size = [], 0
-        group.append(item)
-        size += needed
-    if group:
-        yield group
-
-
-def _prompts(prompts: Iterable[Any]) -> Iterable[List[str]]:
-    texts = [text_of(prompt) for prompt in prompts]
-    return _groups(texts, sum(map(len, texts)))
 
 
 def _queries(prompts: List[str], model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
@@ -59,14 +33,15 @@ def _queries(prompts: List[str], model: Optional[str], system: Optional[str], sc
 def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
               max_tokens: Optional[int] = None) -> Answer:
     """Sends one prompt to a model, which sees nothing else. With a JSON schema, ``.data`` is the validated answer. Raises LLMError."""
-    return answer_of(rlm_host.call("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens))[0])
+    [group] = prompts_in_groups([prompt])
+    return answer_of(rlm_host.call("llm_query", **_queries(group, model, system, schema, max_tokens))[0])
 
 
 def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                       max_tokens: Optional[int] = None) -> List[Result]:
     """Sends all prompts at once; the results are in the same order. A failed one is no str: ``ok`` is false, ``error`` says why."""
     replies: List[Any] = []
-    for group in _prompts(prompts):
+    for group in prompts_in_groups(prompts):
         replies += rlm_host.call("llm_query", **_queries(group, model, system, schema, max_tokens))
     return results_of(replies)
 
@@ -74,61 +49,71 @@ def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, sy
 async def llm_query_async(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                           max_tokens: Optional[int] = None) -> Answer:
     """``llm_query`` as a coroutine."""
-    return answer_of((await rlm_host.acall("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens)))[0])
+    [group] = prompts_in_groups([prompt])
+    return answer_of((await rlm_host.acall("llm_query", **_queries(group, model, system, schema, max_tokens)))[0])
 
 
 async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None,
                                   schema: Any = None, max_tokens: Optional[int] = None) -> List[Result]:
     """``llm_query_batched`` as a coroutine."""
     replies: List[Any] = []
-    for group in _prompts(prompts):
+    for group in prompts_in_groups(prompts):
         replies += await rlm_host.acall("llm_query", **_queries(group, model, system, schema, max_tokens))
     return results_of(replies)
 
 
-def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
-    plain = context if context is None else _plain(context)
-    return {"task": text_of(task), "context": plain, "schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
-
-
 def rlm_query(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
               budget: Optional[Dict[str, Any]] = None) -> Answer:
-    """Gives a task to another model with a session of its own, where the context is the variable ``context``."""
-    return answer_of(rlm_host.call("rlm_query", tasks=[_task(task, context, schema, tools, budget)])[0])
+    """Gives a task to another model with a session of its own, where the context is the variable ``context``. Raises LLMError."""
+    [(tasks, sources)] = tasks_in_groups([(task, context)], _options(schema, tools, budget))
+    return answer_of(_delegate(tasks, sources)[0])
 
 
 def rlm_query_batched(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
                       tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Result]:
     """Runs several tasks at once. Each task is a text or a pair (task, context); or pass a list of contexts."""
     replies: List[Any] = []
-    for group in _groups(_tasks(tasks, contexts, schema, tools, budget)):
-        replies += rlm_host.call("rlm_query", tasks=group)
+    for group, sources in tasks_in_groups(_pairs(tasks, contexts), _options(schema, tools, budget)):
+        replies += _delegate(group, sources)
     return results_of(replies)
 
 
 async def rlm_query_async(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
                           budget: Optional[Dict[str, Any]] = None) -> Answer:
     """``rlm_query`` as a coroutine."""
-    return answer_of((await rlm_host.acall("rlm_query", tasks=[_task(task, context, schema, tools, budget)]))[0])
+    [(tasks, sources)] = tasks_in_groups([(task, context)], _options(schema, tools, budget))
+    return answer_of((await _delegate_async(tasks, sources))[0])
 
 
 async def rlm_query_batched_async(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
                                   tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Result]:
     """``rlm_query_batched`` as a coroutine."""
     replies: List[Any] = []
-    for group in _groups(_tasks(tasks, contexts, schema, tools, budget)):
-        replies += await rlm_host.acall("rlm_query", tasks=group)
+    for group, sources in tasks_in_groups(_pairs(tasks, contexts), _options(schema, tools, budget)):
+        replies += await _delegate_async(group, sources)
     return results_of(replies)
 
 
-def _tasks(tasks: Iterable[Any], contexts: Optional[Iterable[Any]], schema: Any, tools: Any, budget: Any) -> List[Dict[str, Any]]:
+def _delegate(tasks: List[Any], sources: List[Any]) -> List[Any]:
+    return rlm_host._call_with(sources, "rlm_query", tasks=tasks) if sources else rlm_host.call("rlm_query", tasks=tasks)
+
+
+async def _delegate_async(tasks: List[Any], sources: List[Any]) -> List[Any]:
+    return await (rlm_host._acall_with(sources, "rlm_query", tasks=tasks) if sources else rlm_host.acall("rlm_query", tasks=tasks))
+
+
+def _options(schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    return {"schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
+
+
+def _pairs(tasks: Iterable[Any], contexts: Optional[Iterable[Any]]) -> List[Any]:
     pairs = [task if isinstance(task, tuple) and len(task) == 2 else (task, None) for task in tasks]
-    if contexts is not None:
-        values = list(contexts)
-        if len(values) != len(pairs):
-            raise ValueError(f"there are {len(pairs)} tasks and {len(values)} contexts")
-        pairs = [(task, context) for (task, _), context in zip(pairs, values)]
-    return [_task(task, context, schema, tools, budget) for task, context in pairs]
+    if contexts is None:
+        return pairs
+    values = list(contexts)
+    if len(values) != len(pairs):
+        raise ValueError(f"there are {len(pairs)} tasks and {len(values)} contexts")
+    return [(task, context) for (task, _), context in zip(pairs, values)]
 
 
 def budget() -> Dict[str, Any]:

@@ -27,6 +27,13 @@ class WasmCalls(Calls):
             self._open.pop(number, None)
         return _answer(replies[0])
 
+    def _receive_from(self, inbox: Any) -> Dict[str, Any]:
+        while inbox.empty():
+            self._receive()
+            if inbox.empty():
+                DEVICES.wait(1e9)
+        return inbox.get()
+
     def ask_event(self, event: Dict[str, Any]) -> None:
         """Sends an event and waits until the host acknowledges it."""
         self.notify(event)

@@ -82,6 +82,10 @@ class WasmListener:
         command = message["cmd"]
         if command == "reply":
             self._calls.reply(message if payload is None else {**message, **json.loads(payload)})
+        elif command == "fetch":
+            self._calls.fetch(message)
+        elif command == "fetch-end":
+            self._calls.end_fetch(message)
         elif command == "flush":
             if message["id"] not in self.finished and self._running in (message["id"], None):
                 self._flushed = message["id"]

@@ -25,9 +25,24 @@ const schema = z
   .nullish();
 const tokens = z.number().int().positive().max(1_000_000).nullish();
 
+const MAX_FILES = 100_000;
+
+/** A context beside the message: the bytes of a source of the call. */
+const offered = z
+  .strictObject({
+    source: z.int().min(0),
+    kind: z.enum(["text", "bytes", "json", "files"]),
+    files: z
+      .strictObject({ names: z.array(z.string()).max(MAX_FILES), sizes: z.array(z.int().min(0)).max(MAX_FILES) })
+      .nullish()
+      .describe("The texts that the bytes consist of"),
+  })
+  .nullish();
+
 export const task = z.object({
   task: z.string(),
   context: z.unknown(),
+  offered,
   schema,
   tools: z.array(z.string()).max(100).nullish(),
   budget: z
@@ -65,6 +80,7 @@ const CALLS = {
 export type Queries = Shape<typeof queries>;
 export type Query = Omit<Queries, "prompts"> & { readonly prompt: string };
 export type Task = Shape<typeof task>;
+export type OfferedContext = NonNullable<Task["offered"]>;
 export type ParsedCall = {
   [Name in keyof typeof CALLS]: { readonly name: Name } & Shape<(typeof CALLS)[Name]>;
 }[keyof typeof CALLS];

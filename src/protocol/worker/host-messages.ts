@@ -114,7 +114,13 @@ export interface TablePart {
   readonly descending: boolean;
 }
 
-export function toCommandMessage(id: string, command: HostCommand | HostQuestion): HostMessage {
+/** About a source that an open call offers. Fetching is answered with chunks and a status. */
+export type SourceMessage =
+  | { readonly cmd: "fetch"; readonly call: number; readonly source: number }
+  /** Nobody waits for it any more. */
+  | { readonly cmd: "fetch-end"; readonly call: number };
+
+export function toCommandMessage(id: string, command: HostCommand | HostQuestion | SourceMessage): HostMessage {
   return { line: JSON.stringify({ id, ...command }), payload: undefined };
 }
 

@@ -4,19 +4,23 @@
 // threads of the code may have made calls that nobody waits for.
 
 import { MaxDepthExceeded } from "../../errors.ts";
-import type { HostCall } from "../../api/local.ts";
 import type { Batch } from "../../protocol/run-events.ts";
 import type { LedgerLimits } from "../../protocol/runs.ts";
+import type { WorkerCall } from "../../session/options.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
-import type { ContextItem } from "../context/context.ts";
 import { toBudget } from "../ledger/budget.ts";
 import { CallTally, type CountedReply } from "../notes/call-tally.ts";
 import type { Answer } from "../reply/answer.ts";
 import type { NodeSettings, RunContext } from "../run-context.ts";
 import { parseCall, type Queries, type Task } from "../../protocol/worker/call-arguments.ts";
+import { ChildContexts, toText } from "./child-contexts.ts";
 import { toChildReply } from "./child-reply.ts";
 import { answerQueries, toCompact, toFailure, type QueryOptions, type QueryReply } from "./queries.ts";
+
+const NO_SESSION =
+  "Cannot give this context to a model: at this depth rlm_query is a single model call, and it is no text, or a very long one. " +
+  "Split it, and ask about each part";
 
 export class HostCalls {
   readonly #run: RunContext;
@@ -38,7 +42,7 @@ export class HostCalls {
   }
 
   /** Rejects for an unknown call, and after `close`. */
-  async handle(call: HostCall): Promise<unknown> {
+  async handle(call: WorkerCall): Promise<unknown> {
     this.#ended.signal.throwIfAborted();
     const handling = this.#handle(call);
     this.#open.add(handling);
@@ -56,7 +60,8 @@ export class HostCalls {
     this.#joined?.unlisten();
   }
 
-  async #handle({ name, args, signal }: HostCall): Promise<unknown> {
+  async #handle(hostCall: WorkerCall): Promise<unknown> {
+    const { name, args, signal } = hostCall;
     const call = parseCall(name, args);
     const joined = this.#join(signal);
     const { id: nodeId, account, tools } = this.#settings;
@@ -70,7 +75,10 @@ export class HostCalls {
       case "rlm_query": {
         const batchOf = this.#nextBatch(call.tasks.length);
         const count = this.tally.begin(call.tasks.length);
-        const replies = await Promise.all(call.tasks.map((task, at) => this.#delegate(task, joined, batchOf(at))));
+        await using contexts = new ChildContexts(hostCall, call.tasks);
+        const replies = await Promise.all(
+          call.tasks.map((task, at) => this.#delegate(task, contexts, joined, batchOf(at))),
+        );
         count(replies);
         return replies;
       }
@@ -125,13 +133,19 @@ export class HostCalls {
   }
 
   /** Errors are part of the result. Beyond the maximal depth it is a query without a session. */
-  async #delegate(task: Task, signal: AbortSignal, batch: Batch | undefined): Promise<CountedReply> {
+  async #delegate(
+    task: Task,
+    contexts: ChildContexts,
+    signal: AbortSignal,
+    batch: Batch | undefined,
+  ): Promise<CountedReply> {
     const { depth } = this.#settings;
     const { maxDepth, onLimit } = this.#run.settings;
     try {
       if (depth + 1 <= maxDepth)
-        return await this.#run.concurrency.run(depth + 1, signal, () => this.#runChild(task, signal, batch));
+        return await this.#run.concurrency.run(depth + 1, signal, () => this.#runChild(task, contexts, signal, batch));
       if (onLimit === "throw") this.#run.fail(new MaxDepthExceeded({ depth: depth + 1, limit: maxDepth }));
+      if (task.offered) return { ...toFailure(new Error(NO_SESSION)), kind: "context-too-long", degraded: true };
       const material = task.context === null || task.context === undefined ? "" : `\n\n${toText(task.context)}`;
       const prompts = [`${task.task}${material}`];
       const [answer] = await this.#query({ prompts, schema: task.schema }, signal, () => batch);
@@ -143,16 +157,18 @@ export class HostCalls {
   }
 
   async #runChild(
-    { task, context, schema, tools: granted, budget }: Task,
+    { task, schema, tools: granted, budget, ...given }: Task,
+    contexts: ChildContexts,
     signal: AbortSignal,
     batch: Batch | undefined,
   ): Promise<QueryReply> {
     const { depth, account, id, tools } = this.#settings;
+    await using context = await contexts.open(given, signal);
     const child = this.#run.createNode({
       parentId: id,
       depth: depth + 1,
       query: task,
-      context: toContext(context),
+      context: context.items,
       schema: schema ?? undefined,
       tools: granted ? tools.pick(granted) : tools,
       model: this.#run.settings.childModel,
@@ -163,18 +179,6 @@ export class HostCalls {
     });
     return toChildReply(await child.solve(), { hasSchema: Boolean(schema) });
   }
-}
-
-function toText(context: unknown): string {
-  return typeof context === "string" ? context : JSON.stringify(context);
-}
-
-function toContext(context: unknown): ContextItem[] {
-  if (context === null || context === undefined) return [];
-  const text = Buffer.from(toText(context)).toString();
-  const bytes = Buffer.byteLength(text);
-  if (typeof context === "string") return [{ name: "context", kind: "text", bytes, value: { text } }];
-  return [{ name: "context", kind: "json", bytes, value: { text, as: "json" } }];
 }
 
 function toGrant(budget: Task["budget"]): LedgerLimits | undefined {

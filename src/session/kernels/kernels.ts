@@ -13,7 +13,7 @@ import type {
   WorkerExit,
 } from "../../environments/environment.ts";
 import { ForkRefusedError, WorkerLostError } from "../../errors.ts";
-import type { CallHandler } from "../../api/local.ts";
+import type { WorkerCallHandler } from "../../kernel/bulk/worker-call.ts";
 import { Kernel } from "../../kernel/kernel.ts";
 import type { KernelListener } from "../../kernel/listeners.ts";
 import type { SessionId } from "../../protocol/ids.ts";
@@ -39,7 +39,7 @@ export interface KernelSettings {
   readonly argv: readonly string[] | undefined;
   /** Reads the source of the standard library; undefined if there is none. May throw. Absent: none is wanted. */
   readonly readStdlib: (() => string | undefined) | undefined;
-  readonly onCall: CallHandler;
+  readonly onCall: WorkerCallHandler;
   /** Of the whole runtime. */
   readonly activeWork: ActiveWork;
   readonly graceMs: number;
@@ -56,6 +56,8 @@ interface InspectionLimits {
 }
 
 const RESTARTS = 3;
+/** What code has in memory may be larger elsewhere: text grows in UTF-8. */
+const MAX_GROWTH = 2;
 /** Forking a large heap takes tens of milliseconds. */
 const FORK_LIMIT_MS = 5_000;
 /** Why code cannot start in a folder, by the name of Python's exception. */
@@ -267,12 +269,14 @@ export class Kernels {
   }
 
   #createKernel(): Kernel {
-    const { onCall, activeWork, graceMs } = this.#settings;
+    const { onCall, activeWork, graceMs, sandboxOptions } = this.#settings;
+    const maxSpooledBytes = MAX_GROWTH * sandboxOptions.limits.memoryBytes;
     const over = deferred();
     this.#over = over.promise;
     const kernel: Kernel = new Kernel(
       this.#sandbox.worker,
-      { onCall: (call) => activeWork.during(() => onCall(call)), graceMs }, // a thread may call after its execution
+      // A thread may call after its execution.
+      { onCall: (call) => activeWork.during(() => onCall(call)), graceMs, maxSpooledBytes },
       {
         onBackground: (stream, chunk) => this.#listener.onBackground(stream, chunk),
         onEnd: (exit) => {

@@ -2,7 +2,7 @@
 
 import { SessionStateError } from "../../errors.ts";
 import type { ChunkSink } from "../../kernel/pending-requests.ts";
-import type { BulkSource } from "../../kernel/send-bulk.ts";
+import type { BulkSource } from "../../kernel/bulk/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import {
   parseLoaded,

@@ -6,7 +6,7 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { SessionStateError } from "../../errors.ts";
-import type { BulkSource } from "../../kernel/send-bulk.ts";
+import type { BulkSource } from "../../kernel/bulk/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { isWellFormed, type SetCommand } from "../../protocol/worker/host-messages.ts";
 import type { Interrupted } from "../kernels/interruptible.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Worker } from "../../src/environments/environment.ts";
-import { sendBulk } from "../../src/kernel/send-bulk.ts";
+import type { Worker } from "../../../src/environments/environment.ts";
+import { sendBulk } from "../../../src/kernel/bulk/send-bulk.ts";
 
 const MIB = 2 ** 20;
 

@@ -3,7 +3,7 @@
 // The end is marked, so the channel stays in sync when a source fails half-way or has another size than it said. The worker then
 // discards what it got.
 
-import type { Worker } from "../environments/environment.ts";
+import type { Worker } from "../../environments/environment.ts";
 
 /** A piece may be reused once the next one is requested. */
 export interface BulkSource extends AsyncIterable<Uint8Array> {

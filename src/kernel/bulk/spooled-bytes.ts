@@ -1,0 +1,73 @@
+// Bytes from a worker in an anonymous file, so that their size takes no memory of the host and a crash leaves nothing behind.
+//
+// All files of one worker together have a limit, and one takes at most half of the free space: a worker may claim to have anything.
+
+import { closeSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { openAnonymousFile } from "../../util/bytes/anonymous-file.ts";
+import { freeBytes } from "../../util/bytes/free-bytes.ts";
+import { formatSize } from "../../util/text/format.ts";
+
+export class SpoolSpace {
+  readonly maxBytes: number;
+  #used = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  /** Throws where not so many bytes are left. */
+  take(bytes: number): void {
+    if (this.#used + bytes > this.maxBytes) {
+      throw new Error(`values on their way to others take more than ${formatSize(this.maxBytes)} together`);
+    }
+    this.#used += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+  }
+}
+
+export class SpooledBytes implements Disposable {
+  readonly #fd: number;
+  readonly #space: SpoolSpace;
+  /** Infinity: it is not known how much is free. */
+  readonly #maxBytes = freeBytes(tmpdir()) / 2 || Infinity;
+  #size = 0;
+  #isOpen = true;
+
+  private constructor(fd: number, space: SpoolSpace) {
+    this.#fd = fd;
+    this.#space = space;
+  }
+
+  /** Empty. Throws the system's error. */
+  static open(space: SpoolSpace): SpooledBytes {
+    return new SpooledBytes(openAnonymousFile(), space);
+  }
+
+  /** Until it is disposed. */
+  get path(): string {
+    return `/proc/self/fd/${this.#fd}`;
+  }
+
+  get sizeBytes(): number {
+    return this.#size;
+  }
+
+  /** Throws the system's error, and where too much space is taken. */
+  append(piece: Uint8Array): void {
+    if (this.#size + piece.length > this.#maxBytes) throw new Error("the host has not enough free space for it");
+    this.#space.take(piece.length);
+    for (let at = 0; at < piece.length;) at += writeSync(this.#fd, piece, at, piece.length - at, this.#size + at);
+    this.#size += piece.length;
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeSync(this.#fd);
+    this.#space.release(this.#size);
+  }
+}

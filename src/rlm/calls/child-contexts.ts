@@ -1,0 +1,89 @@
+// The contexts of the children of one call: small ones are part of its message, large ones are fetched from the session of the parent.
+//
+// A large one is fetched once, when the first child that gets it starts, and kept in a temporary file until the last one has ended: a
+// child whose variables were lost loads it again.
+
+import type { WorkerCall } from "../../session/options.ts";
+import type { OfferedContext, Task } from "../../protocol/worker/call-arguments.ts";
+import type { ContextItem } from "../context/context.ts";
+
+type Spooled = Awaited<ReturnType<WorkerCall["fetch"]>>;
+
+interface Shared {
+  users: number;
+  spooled: Promise<Spooled> | undefined;
+}
+
+interface OpenContext extends AsyncDisposable {
+  readonly items: readonly ContextItem[];
+}
+
+export class ChildContexts implements AsyncDisposable {
+  readonly #call: Pick<WorkerCall, "fetch">;
+  readonly #shared = new Map<number, Shared>();
+
+  constructor(call: Pick<WorkerCall, "fetch">, tasks: readonly Pick<Task, "offered">[]) {
+    this.#call = call;
+    for (const { offered } of tasks) {
+      if (offered) this.#shared.set(offered.source, { users: this.#usersOf(offered) + 1, spooled: undefined });
+    }
+  }
+
+  /** Once for each task, until it is disposed. Rejects where its context cannot be fetched, and with the reason of the signal. */
+  async open({ context, offered }: Pick<Task, "context" | "offered">, signal: AbortSignal): Promise<OpenContext> {
+    if (!offered) return { items: toItems(context), [Symbol.asyncDispose]: async () => {} };
+    const shared = this.#shared.get(offered.source) ?? { users: 1, spooled: undefined };
+    shared.spooled ??= this.#call.fetch(offered.source, signal);
+    const release = async (): Promise<void> => {
+      shared.users -= 1;
+      if (shared.users === 0) await close(shared);
+    };
+    try {
+      return { items: [toSpooledItem(offered, await shared.spooled)], [Symbol.asyncDispose]: release };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  /** When all children have ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#shared.values()].map(close));
+  }
+
+  #usersOf({ source }: OfferedContext): number {
+    return this.#shared.get(source)?.users ?? 0;
+  }
+}
+
+async function close({ spooled }: Shared): Promise<void> {
+  (await spooled?.catch(() => undefined))?.[Symbol.dispose]();
+}
+
+function toItems(context: unknown): readonly ContextItem[] {
+  if (context === null || context === undefined) return [];
+  const text = Buffer.from(toText(context)).toString();
+  const bytes = Buffer.byteLength(text);
+  if (typeof context === "string") return [{ name: "context", kind: "text", bytes, value: { text } }];
+  return [{ name: "context", kind: "json", bytes, value: { text, as: "json" } }];
+}
+
+export function toText(context: unknown): string {
+  return typeof context === "string" ? context : JSON.stringify(context);
+}
+
+function toSpooledItem({ kind, files }: OfferedContext, { path, sizeBytes: bytes }: Spooled): ContextItem {
+  const item = { name: "context", kind, bytes } as const;
+  if (kind === "json") return { ...item, value: { file: path, as: "json" } };
+  if (kind !== "files") return { ...item, value: { file: path } };
+  const { names, sizes } = files ?? { names: [], sizes: [] };
+  let offset = 0;
+  const value = names.map((name, at) => {
+    const length = sizes[at] ?? 0;
+    const range = { offset, length };
+    offset += length;
+    return { name, path, size: length, range };
+  });
+  if (offset !== bytes) throw new Error("the files of the context have another size than they said");
+  return { ...item, value };
+}
