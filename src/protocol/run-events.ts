@@ -184,6 +184,13 @@ export const runEvent = z
       type: z.literal("step-end"),
       observation: z.string().describe("What the model is shown of the step"),
     }),
+    z.object({
+      ...stepFields,
+      type: z.literal("compaction"),
+      replaced: z.int().describe("How many of the node's steps are in the summary now"),
+      tokensBefore: z.int().describe("Of the conversation, estimated"),
+      tokensAfter: z.int().describe("With the summary, estimated"),
+    }),
     z.object({ ...limitFields, type: z.literal("limit-warning") }),
     z.object({ ...limitFields, type: z.literal("limit-reached") }),
     z.object({

@@ -2,13 +2,14 @@
 //
 // A node never throws because of what its model or its code did. At a limit it ends with the best answer that it can give.
 
-import type { ChatMessage } from "../backends/backend.ts";
 import { BackendConnectionError, type BackendFault } from "../errors.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { StopReason } from "../protocol/runs.ts";
 import type { Strategy } from "../protocol/strategy/strategy.ts";
 import { HostCalls } from "./calls/host-calls.ts";
 import type { CallPosition, ModelCall } from "./calls/model-calls.ts";
+import { Compactor, type Compaction } from "./compaction/compactor.ts";
+import { Conversation } from "./compaction/conversation.ts";
 import { extract } from "./extraction/extract.ts";
 import { shortestExtraction } from "./extraction/extraction-messages.ts";
 import { NoProgress } from "./extraction/no-progress.ts";
@@ -35,11 +36,18 @@ type DirectAnswer = (node: {
   readonly nextPosition: () => CallPosition;
 }) => Promise<NodeOutcome | undefined>;
 
+/** What belongs to the session of a node. */
+interface NodeParts {
+  readonly session: NodeSession;
+  readonly guard: LookBeforeAnswer;
+  readonly compactor: Compactor;
+}
+
 export class Node {
   readonly #run: RunContext;
   readonly #settings: NodeSettings;
   readonly #strategy: Strategy;
-  readonly #messages: ChatMessage[] = [];
+  readonly #conversation = new Conversation();
   readonly #answer: Answer;
   readonly #hostCalls: HostCalls;
   readonly #textFinals = new TextFinals();
@@ -51,6 +59,8 @@ export class Node {
   /** Counts the model calls of this step. Those before the first step belong to it. */
   #ordinal = 0;
   #emptyReplies = 0;
+  /** The block of this step. */
+  #code: string | undefined;
   #isStuck = false;
   /** Code has run. */
   #hasSeen = false;
@@ -102,11 +112,17 @@ export class Node {
       isOn: this.#strategy.guards.lookBeforeAnswer,
       uses: (sources, names) => session.uses(sources, names),
     });
+    const compactor = new Compactor(this.#conversation, {
+      strategy: this.#strategy,
+      session,
+      factsOf: () => this.#run.modelCalls.factsOf(this.#settings.model),
+      onCompaction: (compaction) => this.#report(compaction),
+    });
     try {
       await this.#prepare(session);
       for (;;) {
         this.#countStep();
-        const outcome = await this.#runStep(session, guard);
+        const outcome = await this.#runStep({ session, guard, compactor });
         if (outcome !== undefined) return outcome;
         if (this.#isStuck) throw new NoProgress("the model repeats itself");
       }
@@ -129,10 +145,7 @@ export class Node {
       schema,
       question: depth === 0 ? undefined : this.#run.settings.query,
     };
-    this.#messages.push(
-      { role: "system", content: prompts.systemPrompt(strategy, facts) },
-      { role: "user", content: prompts.firstMessage(strategy, query, described) },
-    );
+    this.#conversation.begin(prompts.systemPrompt(strategy, facts), prompts.firstMessage(strategy, query, described));
   }
 
   /** How much the model is shown now: its window may become known only when a provider refuses. */
@@ -149,22 +162,25 @@ export class Node {
     account.countIteration();
     this.#step += 1;
     if (this.#step > 1) this.#ordinal = 0;
+    this.#code = undefined;
   }
 
   /** Undefined: there is no answer yet. */
-  async #runStep(session: NodeSession, guard: LookBeforeAnswer): Promise<NodeOutcome | undefined> {
+  async #runStep({ session, guard, compactor }: NodeParts): Promise<NodeOutcome | undefined> {
     const { id: nodeId } = this.#settings;
     this.#run.events.emit({ type: "step-start", nodeId, step: this.#step });
+    await compactor.beforeStep();
     const reader = new ReplyReader({
       isComplete: (code) => session.parses(code),
       readFinal: (source) => this.#textFinals.read(session, source),
     });
-    const reply = await this.#reply({
-      onText: (text) => reader.push(text),
-      onRestart: () => reader.restart(),
+    const listeners = { onText: (text: string) => reader.push(text), onRestart: () => reader.restart() };
+    const reply = await this.#reply(listeners).catch(async (error: unknown) => {
+      if (faultOf(error) !== "context-too-long" || !(await compactor.afterRefusal())) throw error;
+      return this.#reply(listeners);
     });
     const reading = await reader.end(reply);
-    this.#messages.push({ role: "assistant", content: reading.kept.trimEnd() || "(nothing)" });
+    this.#conversation.addReply(this.#step, reading.kept.trimEnd() || "(nothing)");
     const outcome = await this.#endStep(await this.#follow(session, reading, guard), guard);
     const end = this.#fruitless.add(reading);
     return outcome ?? (end === undefined ? undefined : this.#giveUp(end));
@@ -180,7 +196,7 @@ export class Node {
   async #reply(listeners: Pick<ModelCall, "onText" | "onRestart">): Promise<ReplyTexts> {
     const { id: nodeId, signal, model, account } = this.#settings;
     try {
-      const messages = [...this.#messages];
+      const { messages } = this.#conversation;
       const position = this.#nextPosition();
       const call = { purpose: "step", nodeId, model, account, messages, signal, ...position, ...listeners } as const;
       const reply = await this.#run.modelCalls.call(call);
@@ -228,13 +244,14 @@ export class Node {
     this.#run.events.emit({ type: "step-end", nodeId, step, observation });
     if (review.kind === "accepted" && !isSentBack) return review.outcome;
     const left = describeBudget(account, blocksLeft);
-    this.#messages.push({ role: "user", content: `${observation}\n\n${left}` });
+    this.#conversation.endTurn({ code: this.#code, observation, message: `${observation}\n\n${left}` });
     return undefined;
   }
 
   async #runCode(session: NodeSession, code: string, guard: LookBeforeAnswer): Promise<string> {
     const { id: nodeId } = this.#settings;
     const step = this.#step;
+    this.#code = code;
     this.#run.events.emit({ type: "code-start", nodeId, step, code });
     const printed = new PrintOrder();
     const onOutput = (stream: OutputStream, text: string): void => {
@@ -253,13 +270,17 @@ export class Node {
     return lines === "" ? observation : `${observation}\n${lines}`;
   }
 
+  #report(compaction: Compaction): void {
+    this.#run.events.emit({ type: "compaction", nodeId: this.#settings.id, step: this.#step, ...compaction });
+  }
+
   async #finishAfter(error: unknown): Promise<NodeOutcome> {
     const { signal } = this.#settings;
     const cause: unknown = signal.aborted ? signal.reason : error;
     if (cause instanceof LimitReached) return this.#extract(cause.axis, cause.message);
     if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
     const why = error instanceof Error ? error.message : String(error);
-    const fault = error instanceof BackendConnectionError ? error.fault : undefined;
+    const fault = faultOf(error);
     if (fault === "context-too-long") {
       return this.#extract("error", "the conversation is longer than the model's window", { isRefused: true });
     }
@@ -271,7 +292,7 @@ export class Node {
   #extract(stopReason: StopReason, why: string, { isRefused = false } = {}): Promise<NodeOutcome> {
     return extract(this.#run, {
       node: this.#settings,
-      messages: this.#messages,
+      messages: this.#conversation.messages,
       answer: this.#answer,
       nextPosition: () => this.#nextPosition(),
       signal: this.#finishingSignal,
@@ -285,4 +306,8 @@ export class Node {
     this.#ordinal += 1;
     return { step: Math.max(1, this.#step), ordinal: this.#ordinal };
   }
+}
+
+function faultOf(error: unknown): BackendFault | undefined {
+  return error instanceof BackendConnectionError ? error.fault : undefined;
 }

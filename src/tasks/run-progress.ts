@@ -1,7 +1,8 @@
 // The progress of a run: a line for each step of each node, and what it does now. Written for a model that waits for the answer.
 
 import { formatCount, formatSeconds } from "../util/text/format.ts";
-import { describeWait } from "../util/text/describe-wait.ts";
+import { describeCompaction } from "../util/text/runs/describe-compaction.ts";
+import { describeWait } from "../util/text/runs/describe-wait.ts";
 import { shorten } from "../util/text/shorten.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { NodeId } from "../protocol/runs.ts";
@@ -59,6 +60,8 @@ export class RunProgress {
         return this.#setCurrent(`${where(nodeId, node)}: calls ${event.tool}`);
       case "step-end":
         return toStepLine(nodeId, node, event.observation, time);
+      case "compaction":
+        return `${where(nodeId, node)}: ${describeCompaction(event)}`;
       case "limit-warning":
       case "limit-reached":
         return `limit of ${event.axis} is ${event.type === "limit-warning" ? "near" : "reached"}: ${formatCount(event.used)} of ${formatCount(event.limit)}`;

@@ -4,7 +4,7 @@
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(
   (
     "llm_query llm_query_batched llm_query_async llm_query_batched_async rlm_query rlm_query_batched rlm_query_async " +
-    "rlm_query_batched_async SHOW_VARS FINAL FINAL_VAR SUBMIT LLMError LimitError FailedCall _out"
+    "rlm_query_batched_async SHOW_VARS FINAL FINAL_VAR SUBMIT LLMError LimitError FailedCall _out _history"
   ).split(" "),
 );
 

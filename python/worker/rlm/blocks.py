@@ -1,8 +1,10 @@
-"""What the host asks about the blocks of code that a model has written."""
+"""What the host asks about the blocks of code that a model has written, and what it keeps of earlier ones."""
 
 import builtins
 import json
 
+from rlm_context import namespace_of_session
+from rlm_session import SHOW_VARS
 from rlm_texts import size_of
 
 # What reaches variables without their names.
@@ -34,3 +36,22 @@ def print_size_of_last() -> None:
     size = size_of(value)
     if size != "no length":
         print(f"{type(value).__name__}, {size}", end="")
+
+
+def remember() -> None:
+    """Moves blocks from ``_rlm_turns``, a list of [step, code, output], to ``_history``, by step."""
+    namespace = namespace_of_session()
+    history = namespace.get("_history")
+    if not isinstance(history, dict):
+        history = namespace["_history"] = {}
+    for step, code, output in namespace.pop("_rlm_turns"):
+        history[step] = {"code": code, "output": output}
+
+
+def print_variables(limit: int) -> None:
+    """Prints the variables of the session, a line for each, as far as they fit into so many characters."""
+    for line in SHOW_VARS().splitlines():
+        limit -= len(line) + 1
+        if limit < 0:
+            break
+        print(line)

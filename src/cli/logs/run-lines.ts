@@ -5,7 +5,8 @@ import type { Batch, ModelCallEnd, ModelCallStart, PrintedPart, RunEvent } from 
 import type { ModelUsage } from "../../protocol/usage.ts";
 import type { Colour, Palette } from "../io/palette.ts";
 import { formatCost, formatCount, formatDuration, formatSize } from "../../util/text/format.ts";
-import { describeWait } from "../../util/text/describe-wait.ts";
+import { describeCompaction } from "../../util/text/runs/describe-compaction.ts";
+import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { truncateToWidth } from "../../util/text/text-width.ts";
 import { toBlock, toLine } from "../io/text-block.ts";
 
@@ -87,6 +88,8 @@ export class RunLines {
           ? this.#line(event.nodeId, `${event.nodeId} observation`, "quiet") +
               this.#block(event.nodeId, event.observation)
           : "";
+      case "compaction":
+        return this.#line(event.nodeId, `${event.nodeId} compaction  ${describeCompaction(event)}`, "quiet");
       case "limit-warning":
       case "limit-reached":
         return this.#limit(event);

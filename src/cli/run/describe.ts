@@ -1,7 +1,7 @@
 // The state of a node, the share of the budget and the outcome of a run, in words.
 
 import type { LedgerAxis, RunResult } from "../../protocol/runs.ts";
-import { describeWait } from "../../util/text/describe-wait.ts";
+import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
 import type { NodeProgress, Progress, Waiting } from "./progress.ts";
 

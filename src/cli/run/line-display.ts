@@ -3,7 +3,8 @@
 
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { NodeId, RunResult } from "../../protocol/runs.ts";
-import { describeWait } from "../../util/text/describe-wait.ts";
+import { describeCompaction } from "../../util/text/runs/describe-compaction.ts";
+import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
 import { describeBatches, describeBudget, describeResult, describeState } from "./describe.ts";
@@ -46,6 +47,9 @@ export class LineDisplay implements RunDisplay {
         break;
       case "model-call-wait":
         if (this.#isDue("wait", time)) this.#print(node, describeWait(event));
+        break;
+      case "compaction":
+        this.#print(node, describeCompaction(event));
         break;
       case "limit-warning":
       case "limit-reached": {

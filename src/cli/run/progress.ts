@@ -150,6 +150,7 @@ export class Progress {
         return;
       case "output-delta":
       case "step-end":
+      case "compaction":
       case "limit-warning":
       case "limit-reached":
         return;

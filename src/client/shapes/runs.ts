@@ -164,6 +164,7 @@ export const runEvent = variants<RunEvent>("type", {
   "tool-call-start": object({ ...node, callId: string, tool: string, args: optional(unknown) }),
   "tool-call-end": object({ ...node, callId: string, ok: boolean, result: optional(unknown), durationMs: number }),
   "step-end": object({ ...step, observation: string }),
+  compaction: object({ ...step, replaced: number, tokensBefore: number, tokensAfter: number }),
   "limit-warning": limit,
   "limit-reached": limit,
   "node-end": object({ ...node, status, stopReason, answer: nullable(string), usage: modelUsage }),

@@ -78,6 +78,18 @@ const notes = z
   })
   .describe("What the host says at the end of an observation, in lines that begin with `[host]`");
 
+const compaction = z
+  .strictObject({
+    atWindowShare: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe("Old steps are replaced at this share of the model's window. 0: never"),
+    keepSteps: z.int().min(1).max(1_000).describe("The newest ones, which stay as they are"),
+    characters: z.int().min(1_000).max(1_000_000).describe("Of the summary"),
+  })
+  .describe("What becomes of a long conversation");
+
 /** Of the shipped strategies. */
 export const STRATEGY_NAMES = ["frontier", "small", "local"] as const;
 /** A shipped strategy. */
@@ -91,6 +103,7 @@ export const strategy = z
     calls,
     guards,
     notes,
+    compaction,
     helpers: z.array(helperName).max(100).describe("The functions that are installed and described"),
   })
   .describe("How a family of models is asked, and what it is shown");
@@ -100,7 +113,7 @@ type Changes<Part> = { readonly [Key in keyof Part]?: Part[Key] | undefined };
 
 /** What differs from a shipped strategy. */
 export interface StrategyChanges extends Changes<
-  Omit<Strategy, "prompts" | "observations" | "calls" | "guards" | "notes">
+  Omit<Strategy, "prompts" | "observations" | "calls" | "guards" | "notes" | "compaction">
 > {
   /** A shipped strategy. Default: the one that fits the model. */
   readonly extends?: StrategyName | undefined;
@@ -119,6 +132,8 @@ export interface StrategyChanges extends Changes<
   readonly guards?: Changes<Strategy["guards"]> | undefined;
   /** What the host says at the end of an observation. */
   readonly notes?: Changes<Strategy["notes"]> | undefined;
+  /** What becomes of a long conversation. */
+  readonly compaction?: Changes<Strategy["compaction"]> | undefined;
 }
 
 export const strategyChanges = z.strictObject({
@@ -129,5 +144,6 @@ export const strategyChanges = z.strictObject({
   calls: calls.partial().optional(),
   guards: guards.partial().optional(),
   notes: notes.partial().optional(),
+  compaction: compaction.partial().optional(),
   helpers: strategy.shape.helpers.optional(),
 }) satisfies z.ZodType<StrategyChanges>;

@@ -8,6 +8,7 @@ import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { type ContextItem, describeItems, loadContext } from "../context/context.ts";
+import type { Turn } from "../compaction/conversation.ts";
 import { toHostLine } from "../notes/host-line.ts";
 import { toObservation } from "./observation.ts";
 
@@ -50,6 +51,8 @@ export class NodeSession {
   readonly #session: Session;
   readonly #settings: NodeSessionSettings;
   readonly #unlisten: () => void;
+  /** What is in `_history`. */
+  readonly #history: Turn[] = [];
   #epoch = 0;
 
   /** Discarded at once when the signal is aborted: the state is not needed any more, and code may ignore an interrupt. */
@@ -100,6 +103,19 @@ export class NodeSession {
     return error?.name !== "LookupError";
   }
 
+  /** Adds blocks to `_history`, also where the state is lost later. Code without an output has an empty one. */
+  async remember(turns: readonly Turn[]): Promise<void> {
+    this.#history.push(...turns);
+    await this.#restore();
+    await this.#setHistory(turns);
+  }
+
+  /** A line for each, as far as they fit. */
+  async describeVariables(maxCharacters: number): Promise<string> {
+    const { stdout } = await this.#own(`print_variables(${maxCharacters})`, "rlm_blocks");
+    return stdout.trimEnd().slice(0, maxCharacters);
+  }
+
   /** Submits a variable as the answer. Returns what the model is shown where that fails, else an empty text. */
   async submitVariable(name: string): Promise<string> {
     await this.#restore();
@@ -138,7 +154,14 @@ export class NodeSession {
     if (epoch === this.#epoch) return false;
     this.#epoch = epoch;
     await loadContext(this.#session, context, signal);
+    if (this.#history.length > 0) await this.#setHistory(this.#history);
     return true;
+  }
+
+  async #setHistory(turns: readonly Turn[]): Promise<void> {
+    const json = turns.map(({ step, code = "", observation = "" }) => [step, code, observation]);
+    await this.#session.set("_rlm_turns", { json }, { signal: this.#settings.signal });
+    (await this.#own("remember()", "rlm_blocks")).unwrap();
   }
 
   #install(): Promise<Result> {

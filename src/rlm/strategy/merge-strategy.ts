@@ -5,7 +5,16 @@ import { omitUndefined } from "../../util/omit-undefined.ts";
 
 /** Lists are replaced as a whole. */
 export function mergeStrategy(base: Strategy, changes: StrategyChanges): Strategy {
-  const { name, helpers, prompts: { functions, ...texts } = {}, observations, calls, guards, notes } = changes;
+  const {
+    name,
+    helpers,
+    prompts: { functions, ...texts } = {},
+    observations,
+    calls,
+    guards,
+    notes,
+    compaction,
+  } = changes;
   return {
     name: name ?? base.name,
     prompts: merge({ ...base.prompts, functions: merge(base.prompts.functions, functions) }, texts),
@@ -13,6 +22,7 @@ export function mergeStrategy(base: Strategy, changes: StrategyChanges): Strateg
     calls: merge(base.calls, calls),
     guards: merge(base.guards, guards),
     notes: merge(base.notes, notes),
+    compaction: merge(base.compaction, compaction),
     helpers: helpers ?? base.helpers,
   };
 }

@@ -82,6 +82,7 @@ export const frontier: Strategy = {
     repeatedCode: true,
     totals: true,
   },
+  compaction: { atWindowShare: 0.75, keepSteps: 4, characters: 8_000 },
   helpers: [
     "llm_query_batched",
     "rlm_query",
