@@ -21,8 +21,9 @@ const FAMILIES: readonly Family[] = [
   [/claude-(opus-4|4-opus)([-.][01]\b|-20250514|@|$)/, { maxOutputTokens: 32_000 }],
   [/claude-(3[-.]7|(sonnet|haiku|opus)-4|4-sonnet)/, { maxOutputTokens: 64_000 }],
   [/^deepseek-chat/, { maxOutputTokens: 8_192 }],
-  [/^gemini-(1\.5|2\.0)/, { maxOutputTokens: 8_192 }],
-  [/^gemini-(2\.5|[3-9])/, { reasons: true }],
+  // The table does not have their windows.
+  [/^gemini-(1\.5|2\.0)/, { maxOutputTokens: 8_192, contextWindow: 1_048_576 }],
+  [/^gemini-(2\.5|[3-9])/, { reasons: true, contextWindow: 1_048_576 }],
   [/^(deepseek-(reasoner|r1)|qwq|grok-(3-mini|4)|magistral)|thinking|reasoning/, { reasons: true }],
 ];
 
