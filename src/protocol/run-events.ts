@@ -30,8 +30,10 @@ const runStart = z.object({
   ...runEventFields,
   type: z.literal("run-start"),
   query,
-  model: z.string().describe("Of the root and of nodes below it"),
+  model: z.string().describe("Of the root"),
   subModel: z.string().describe("Answers `llm_query`"),
+  childModel: z.string().describe("Of nodes below the root"),
+  extractModel: z.string().nullable().describe("Gives the best answer at a limit. Null: the model of the node"),
   limits: ledgerLimits,
   maxDepth: z.number().describe("Nodes with a session below the root"),
   strategy: z

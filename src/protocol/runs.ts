@@ -43,11 +43,21 @@ export const runUsage = z
   .object({
     total: modelUsage.describe("All nodes together"),
     byModel: z.record(z.string(), modelUsage).describe("By the name of the model"),
+    byRole: z
+      .object({
+        root: modelUsage.exactOptional().describe("Steps of the root, or the answer without a session"),
+        child: modelUsage.exactOptional().describe("Steps of nodes below the root"),
+        sub: modelUsage.exactOptional().describe("Queries of code"),
+        extract: modelUsage.exactOptional().describe("The best answer at a limit"),
+      })
+      .describe("By what models were asked for. Absent: they never were"),
     byNode: z.record(z.string(), modelUsage).describe("By the id of the node; `n0` is the root"),
     wallMs: z.number().describe("Time from the beginning to the end"),
   })
   .describe("What a run used");
 export type RunUsage = Shape<typeof runUsage>;
+/** What a model is asked for. */
+export type ModelRole = keyof RunUsage["byRole"];
 
 export const runResult = z
   .object({

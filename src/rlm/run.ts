@@ -150,7 +150,8 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   async #solve(): Promise<RunResult> {
-    const { query, model, subModel, limits, maxDepth, signal, strategyOf } = this.settings;
+    const { query, model, subModel, childModel, extractModel = null, limits, maxDepth } = this.settings;
+    const { signal, strategyOf } = this.settings;
     const stopListening = onAbort(signal, () => this.cancel());
     if (signal?.aborted === true) this.cancel();
     const time = limits.wallMs === undefined ? undefined : new TimeLimit(ROOT, limits.wallMs, this.clock);
@@ -160,7 +161,8 @@ export class Run implements AsyncIterable<RunEvent> {
       await Promise.resolve(); // lets the caller subscribe before the first event
       const strategy = strategyOf(model);
       const { name } = strategy;
-      const start = { query, model, subModel, limits, maxDepth, strategy: { name, digest: digestOf(strategy) } };
+      const models = { model, subModel, childModel, extractModel };
+      const start = { query, ...models, limits, maxDepth, strategy: { name, digest: digestOf(strategy) } };
       this.events.emit({ type: "run-start", ...start });
       const result = this.#toResult(await this.#outcome());
       this.events.emit({ type: "run-end", result });

@@ -9,6 +9,7 @@ import { describeCompaction } from "../../util/text/runs/describe-compaction.ts"
 import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { truncateToWidth } from "../../util/text/text-width.ts";
 import { toBlock, toLine } from "../io/text-block.ts";
+import { ROLE_NAMES, ROLES } from "./role-names.ts";
 
 const STEP = 4;
 /** Deeper nodes are not indented further. */
@@ -204,15 +205,18 @@ export class RunLines {
   }
 
   #runEnd({ result: { status, stopReason, answer, why, usage } }: Of<"run-end">): string {
-    const { total, byModel, wallMs } = usage;
+    const { total, byModel, byRole, wallMs } = usage;
     const reason = stopReason === "answered" ? "" : ` (${stopReason})`;
     const calls = `${formatCount(total.llmCalls)} calls`;
     const facts = [calls, toTokens(total), formatCost(total.costUsd), formatDuration(wallMs)].join(", ");
-    const models = Object.entries(byModel).filter(() => Object.keys(byModel).length > 1);
+    const roles = ROLES.flatMap((role) =>
+      byRole[role] === undefined ? [] : [[ROLE_NAMES[role], byRole[role]] as const],
+    );
+    const parts = [Object.entries(byModel), roles].flatMap((entries) => (entries.length > 1 ? entries : []));
     return [
       `${this.#palette.paint(status === "final" ? "strong" : "error", `${status}${reason}`)}  ${facts}\n`,
-      ...models.map(([model, of]) =>
-        toBlock(`${model}  ${formatCount(of.llmCalls)} calls, ${toTokens(of)}, ${formatCost(of.costUsd)}`, {
+      ...parts.map(([name, of]) =>
+        toBlock(`${name}  ${formatCount(of.llmCalls)} calls, ${toTokens(of)}, ${formatCost(of.costUsd)}`, {
           indent: 2,
           isFull: false,
         }),

@@ -3,6 +3,7 @@
 import type { LedgerAxis, RunResult } from "../../protocol/runs.ts";
 import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
+import { ROLE_NAMES, ROLES } from "../logs/role-names.ts";
 import type { NodeProgress, Progress, Waiting } from "./progress.ts";
 
 export function describeState(node: NodeProgress): string {
@@ -60,6 +61,15 @@ const FORMATS: Readonly<Record<(typeof AXES)[number], (limit: number) => string>
   wallMs: (limit) => formatSeconds(limit).replace(/\.0(?= s)| 0 s$/, ""),
 };
 
+/** `root $0.12`, `llm_query $0.30`. Empty: one role has all the cost. */
+function describeRoles({ byRole }: RunResult["usage"]): readonly string[] {
+  const paid = ROLES.flatMap((role) => {
+    const { costUsd } = byRole[role] ?? { costUsd: 0 };
+    return costUsd === 0 ? [] : [`${ROLE_NAMES[role]} ${formatCost(costUsd)}`];
+  });
+  return paid.length > 1 ? paid : [];
+}
+
 /** The parts of the last line of the display; the id of the run is the last one. */
 export function describeResult(result: RunResult, { nodes }: Progress): string[] {
   const { status, stopReason, usage, runId } = result;
@@ -72,6 +82,7 @@ export function describeResult(result: RunResult, { nodes }: Progress): string[]
     `${formatCount(llmCalls, "call")}${cached}`,
     `${formatTokens(tokens)}${estimated}`,
     formatCost(costUsd),
+    ...describeRoles(usage),
     formatSeconds(usage.wallMs),
     `run ${runId}`,
   ];

@@ -65,7 +65,18 @@ export const runResult: Check<RunResult> = object<RunResult>({
   answer: nullable(string),
   data: optional(unknown),
   why: nullable(string),
-  usage: object({ total: modelUsage, byModel: record(modelUsage), byNode: record(modelUsage), wallMs: number }),
+  usage: object({
+    total: modelUsage,
+    byModel: record(modelUsage),
+    byRole: object({
+      root: optional(modelUsage),
+      child: optional(modelUsage),
+      sub: optional(modelUsage),
+      extract: optional(modelUsage),
+    }),
+    byNode: record(modelUsage),
+    wallMs: number,
+  }),
 });
 
 const info = {
@@ -106,6 +117,8 @@ export const runEvent = variants<RunEvent>("type", {
     query: string,
     model: string,
     subModel: string,
+    childModel: string,
+    extractModel: nullable(string),
     limits: record(number),
     maxDepth: number,
     strategy: optional(object({ name: string, digest: string })),

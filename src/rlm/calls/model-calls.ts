@@ -11,6 +11,7 @@ import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { EventEmitter } from "../events/event-emitter.ts";
 import type { Account, MaxUsage } from "../ledger/account.ts";
 import { TokenEstimator } from "../ledger/token-estimate.ts";
+import { roleOf } from "../models/role-of.ts";
 import type { CallCache, Models } from "../ports.ts";
 import type { RunSettings } from "../run-context.ts";
 import { PaidAnswers, type OpenCall } from "./paid-answers.ts";
@@ -176,10 +177,11 @@ export class ModelCalls {
   }
 }
 
-function toCachedReply({ account, model, onText }: ModelCall, answer: CachedAnswer): Reply {
+function toCachedReply(call: ModelCall, answer: CachedAnswer): Reply {
+  const { account, model, onText } = call;
   const { text, reasoning, finishReason, isCut } = answer;
   onText?.(text);
-  account.countCached(model);
+  account.countCached({ model, role: roleOf(call) });
   return { text, reasoning, finishReason, isCut, isCached: true, usage: { ...NO_USAGE, cachedCalls: 1 } };
 }
 

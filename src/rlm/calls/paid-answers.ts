@@ -16,6 +16,7 @@ import type { Models } from "../ports.ts";
 import type { RunSettings } from "../run-context.ts";
 import type { ModelCall, Reply } from "./model-calls.ts";
 import { OutputLimits, type OutputCall, type OutputLimit } from "./output-limits.ts";
+import { roleOf } from "../models/role-of.ts";
 
 export interface OpenCall {
   readonly call: ModelCall;
@@ -126,7 +127,15 @@ export class PaidAnswers {
     const { account, model, signal, purpose } = call;
     const most = maxUsageOf(wanted, maxTokens);
     const finishing = LAST_CALLS.has(purpose);
-    const charged = new ChargedCall(reservation, { account, model, price: wanted.price, most, finishing, signal });
+    const charged = new ChargedCall(reservation, {
+      account,
+      model,
+      role: roleOf(call),
+      price: wanted.price,
+      most,
+      finishing,
+      signal,
+    });
     const outcome = await this.#models.call(limit.isSent ? { ...request, maxTokens } : request, {
       signal,
       estimates: this.#estimator.estimatesOf(model, wanted.inputTokens),

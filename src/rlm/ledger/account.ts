@@ -8,7 +8,7 @@ import { NO_USAGE, toNanoUsd, toReservedNanoUsd, toUsd, type ModelUsage } from "
 import { onAbort } from "../../util/async/on-abort.ts";
 import type { LimitChain, Obstacle, Standing } from "./limit-chain.ts";
 import { Limit, type LimitedUsage, type LimitOptions } from "./limit.ts";
-import type { UsageTotals } from "./usage-totals.ts";
+import type { CallSource, UsageTotals } from "./usage-totals.ts";
 import type { WaitQueue } from "./wait-queue.ts";
 
 /** The most that a call can use. `llmCalls` is 1 by default; an unknown cost is an error where the cost is limited. */
@@ -38,7 +38,7 @@ export interface ReserveOptions {
 
 export interface Reservation {
   /** Call once, with what was used, be it less or more than was held. Returns what was charged. Throws once the reservation is over. */
-  settle(usage: ModelUsage, model: string): ModelUsage;
+  settle(usage: ModelUsage, source: CallSource): ModelUsage;
   /** Nothing was spent. Does nothing once the reservation is over. */
   release(): void;
 }
@@ -184,8 +184,8 @@ export class Account {
   }
 
   /** Counts a call that our own cache answered: it holds nothing and costs nothing. */
-  countCached(model: string): void {
-    this.#charge({ ...NO_USAGE, cachedCalls: 1 }, model);
+  countCached(source: CallSource): void {
+    this.#charge({ ...NO_USAGE, cachedCalls: 1 }, source);
   }
 
   /** Keeps at least this much of the node's own limits for finishing. */
@@ -217,13 +217,13 @@ export class Account {
       this.#limits.release(held);
     };
     return {
-      settle: (usage, model) => {
+      settle: (usage, source) => {
         if (isOver) throw new TypeError("Cannot settle a reservation: it was settled or released before");
         checkAmounts(usage);
         const costUsd = usage.costUsd === null ? null : toUsd(toNanoUsd(usage.costUsd));
         const charge = { ...usage, costUsd, llmCalls: held.llmCalls ?? 0 };
         giveBack();
-        this.#charge(charge, model);
+        this.#charge(charge, source);
         this.#shared.queue.wake();
         return charge;
       },
@@ -235,9 +235,9 @@ export class Account {
     };
   }
 
-  #charge(usage: ModelUsage, model?: string): void {
+  #charge(usage: ModelUsage, source?: CallSource): void {
     this.#limits.spend(usage);
-    this.#shared.totals.add(usage, this.nodeId, model);
+    this.#shared.totals.add(usage, this.nodeId, source);
     this.#limits.warn();
   }
 

@@ -5,12 +5,14 @@
 
 import type { ModelPrice } from "../../backends/backend.ts";
 import { costOf } from "../../backends/prices.ts";
+import type { ModelRole } from "../../protocol/runs.ts";
 import { addUsage, NO_USAGE, subtractUsage, type ModelUsage } from "../../protocol/usage.ts";
 import type { Account, MaxUsage, Reservation } from "./account.ts";
 
 export interface ChargedCallOptions {
   readonly account: Account;
   readonly model: string;
+  readonly role: ModelRole;
   readonly price: ModelPrice | undefined;
   readonly most: MaxUsage;
   readonly finishing: boolean;
@@ -45,13 +47,13 @@ export class ChargedCall {
   }
 
   #settle(usage: ModelUsage): void {
-    const { model, price } = this.#options;
+    const { model, role, price } = this.#options;
     const added = subtractUsage(usage, this.#settled);
     const costUsd = added.costUsd ?? (price === undefined ? null : costOf(added, price));
     const reservation = this.#reservation;
     this.#reservation = undefined;
     this.#settled = usage;
     if (reservation !== undefined)
-      this.#charged = addUsage(this.#charged, reservation.settle({ ...added, costUsd }, model));
+      this.#charged = addUsage(this.#charged, reservation.settle({ ...added, costUsd }, { model, role }));
   }
 }

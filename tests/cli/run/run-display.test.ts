@@ -40,7 +40,7 @@ const result: RunResult = {
   stopReason: "answered",
   answer: "42",
   why: null,
-  usage: { total: { ...spent(1200, 0.0123), llmCalls: 3 }, byModel: {}, byNode: {}, wallMs: 4200 },
+  usage: { total: { ...spent(1200, 0.0123), llmCalls: 3 }, byModel: {}, byRole: {}, byNode: {}, wallMs: 4200 },
 };
 
 type Bare<Event> = Event extends RunEvent ? Omit<Event, "runId" | "seq"> : never;
@@ -73,7 +73,17 @@ function call(nodeId: string, callId: string, time: number, usage?: ModelUsage):
 }
 
 const story = events(
-  { type: "run-start", query: "q", model: "m", subModel: "m", limits: {}, maxDepth: 4, time: 0 },
+  {
+    type: "run-start",
+    query: "q",
+    model: "m",
+    subModel: "m",
+    childModel: "m",
+    extractModel: null,
+    limits: {},
+    maxDepth: 4,
+    time: 0,
+  },
   nodeStart("n0", 0, 0),
   { type: "step-start", nodeId: "n0", step: 1, time: 0 },
   call("n0", "c1", 0),
@@ -246,6 +256,8 @@ const batchStory: Bare<RunEvent>[] = [
     query: "q",
     model: "m",
     subModel: "m",
+    childModel: "m",
+    extractModel: null,
     limits: { costUsd: 0.5, wallMs: 1_800_000 },
     maxDepth: 4,
     time: 0,

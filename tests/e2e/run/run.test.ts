@@ -47,7 +47,9 @@ test("--demo answers without any configuration; stdout has only the answer", asy
   expect(stderr).toMatch(/^context: the log of a harbour, [\d.]+ KiB\nn0 starts: Which ships/);
   expect(stderr).toMatch(/\nn0 0 of \d answered\n/);
   expect(stderr).toMatch(/\n {2}n1 starts: Add up/);
-  expect(stderr).toMatch(/\nfinal · 2 nodes · \d+ calls · [\d.,k]+ tokens · \$0\.\d+ · [\d.]+ s · run \S+\n$/);
+  expect(stderr).toMatch(
+    /\nfinal · 2 nodes · \d+ calls · [\d.,k]+ tokens · \$0\.\d+ · root \$0\.\d+ · nodes below \$0\.\d+ · llm_query \$0\.\d+ · [\d.]+ s · run \S+\n$/,
+  );
 });
 
 test("--json prints the result as one object and nothing else; --quiet says nothing on stderr", async () => {

@@ -42,7 +42,15 @@ export function createLargeRun(options: LargeRunOptions): Recording {
     outcome = ANSWERED,
   } = options;
   const limits = limitsFor(nodes);
-  const settings = { query, model: MODEL, subModel: SUB_MODEL, limits, maxDepth: MAX_DEPTH };
+  const settings = {
+    query,
+    model: MODEL,
+    subModel: SUB_MODEL,
+    childModel: MODEL,
+    extractModel: null,
+    limits,
+    maxDepth: MAX_DEPTH,
+  };
   const recording = new Recording(settings, { id, startedAt });
   const play = new Play(recording, new Texts(seed), (bytes / nodes) * PROMPT_SHARE, options);
   const end = play.node({ at: 1, parentId: null, depth: 0, share: nodes, query, batch: undefined });

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { RunId } from "../../../src/protocol/ids.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
+import type { ModelRole } from "../../../src/protocol/runs.ts";
 import { addUsage, NO_USAGE, type ModelUsage } from "../../../src/protocol/usage.ts";
 import { RunLogWriter } from "../../../src/store/runs/run-log.ts";
 
@@ -23,6 +24,7 @@ export class Recording {
   readonly #settings: Settings;
   readonly #events: { readonly at: number; readonly event: BareEvent }[] = [];
   readonly #byModel: Record<string, ModelUsage> = {};
+  readonly #byRole: Partial<Record<ModelRole, ModelUsage>> = {};
   readonly #byNode: Record<string, ModelUsage> = {};
   #calls = 0;
   #nodes = 0;
@@ -56,6 +58,8 @@ export class Recording {
   spend(nodeId: string, model: string, usage: Partial<ModelUsage>): void {
     const full = { ...NO_USAGE, ...usage };
     this.#byModel[model] = addUsage(this.#byModel[model] ?? NO_USAGE, full);
+    const role = model === this.#settings.subModel ? "sub" : nodeId === "n0" ? "root" : "child";
+    this.#byRole[role] = addUsage(this.#byRole[role] ?? NO_USAGE, full);
     this.#byNode[nodeId] = addUsage(this.#byNode[nodeId] ?? NO_USAGE, full);
   }
 
@@ -68,7 +72,8 @@ export class Recording {
   }
 
   end(at: number, outcome: Outcome): void {
-    const usage = { total: this.total, byModel: this.#byModel, byNode: this.#byNode, wallMs: at };
+    const by = { byModel: this.#byModel, byRole: this.#byRole, byNode: this.#byNode };
+    const usage = { total: this.total, ...by, wallMs: at };
     this.add(at, { type: "run-end", result: { runId: this.id, ...outcome, usage } });
   }
 

@@ -1,11 +1,16 @@
 // Random sequences of operations on a ledger: its invariants hold after each of them.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { CallSource } from "../../../src/rlm/ledger/usage-totals.ts";
 import type { LedgerLimits } from "../../../src/protocol/runs.ts";
 import { addUsage, NO_USAGE, toModelUsage, type ModelUsage } from "../../../src/protocol/usage.ts";
 import type { Account, Reservation } from "../../../src/rlm/ledger/account.ts";
 import { Ledger } from "../../../src/rlm/ledger/ledger.ts";
 import { LimitReached } from "../../../src/rlm/ledger/limit-reached.ts";
+
+function from(model: string): CallSource {
+  return { model, role: "sub" };
+}
 
 const AXES = ["tokens", "costUsd", "llmCalls", "toolCalls", "iterations"] as const;
 type Axis = (typeof AXES)[number];
@@ -93,12 +98,12 @@ class World {
       if (held === undefined) return;
       if (next.do === "release") return held.reservation.release();
       if (next.isCached) {
-        held.node.account.countCached(next.model);
+        held.node.account.countCached(from(next.model));
         return held.reservation.release();
       }
       const outputTokens = Math.floor(held.tokens * next.tokenShare);
       const costUsd = held.costUsd * next.costShare;
-      held.reservation.settle(toModelUsage({ ...NO_USAGE, outputTokens, costUsd }), next.model);
+      held.reservation.settle(toModelUsage({ ...NO_USAGE, outputTokens, costUsd }), from(next.model));
       return;
     }
     const node = this.nodes[next.at % this.nodes.length];
@@ -182,15 +187,16 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 
-  test("the sum over nodes is the total, and so is the sum over models, except for what has no model", () => {
+  test("the sum over nodes is the total, and so are those over models and roles, except for what has no model", () => {
     fc.assert(
       fc.property(limits, steps, (runLimits, list) => {
         const world = new World(runLimits);
         for (const next of list) world.do(next);
-        const { total, byNode, byModel } = world.ledger.usage();
+        const { total, byNode, byModel, byRole } = world.ledger.usage();
         expect(sum(Object.values(byNode))).toEqual(sum([total]));
         const ofModels = { ...total, toolCalls: 0, iterations: 0 };
-        expect({ ...sum([NO_USAGE]), ...sum(Object.values(byModel)) }).toEqual(sum([ofModels]));
+        for (const by of [byModel, byRole])
+          expect({ ...sum([NO_USAGE]), ...sum(Object.values(by)) }).toEqual(sum([ofModels]));
       }),
       { numRuns: 150 },
     );
@@ -260,7 +266,7 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
             await scheduler.schedule(Promise.resolve());
             held -= tokens;
             const inputTokens = Math.floor(tokens * share);
-            reservation.settle(toModelUsage({ ...NO_USAGE, inputTokens, costUsd: null }), "m");
+            reservation.settle(toModelUsage({ ...NO_USAGE, inputTokens, costUsd: null }), from("m"));
           });
           await scheduler.waitFor(Promise.all(ended));
           expect(ledger.usage().total.tokens).toBeLessThanOrEqual(limit);

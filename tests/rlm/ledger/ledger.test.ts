@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { PriceUnknownError } from "../../../src/errors.ts";
+import type { CallSource } from "../../../src/rlm/ledger/usage-totals.ts";
 import type { LedgerLimits } from "../../../src/protocol/runs.ts";
 import { NO_USAGE, type ModelUsage } from "../../../src/protocol/usage.ts";
 import type { Account, ReserveOptions } from "../../../src/rlm/ledger/account.ts";
 import { Ledger, type LedgerOptions } from "../../../src/rlm/ledger/ledger.ts";
 import { LimitReached } from "../../../src/rlm/ledger/limit-reached.ts";
+
+function from(model: string): CallSource {
+  return { model, role: "sub" };
+}
 
 function usage(inputTokens: number, costUsd: number | null = 0): ModelUsage {
   return { ...NO_USAGE, inputTokens, tokens: inputTokens, costUsd };
@@ -37,7 +42,7 @@ const price = { inputUsd: 1, outputUsd: 10, cacheReadUsd: 0.1, cacheWriteUsd: 1.
 describe("reserve()", () => {
   test("refuses what does not fit beside used and held amounts, and says how much would fit", () => {
     const { root } = open({ tokens: 1000 });
-    root.reserve({ tokens: 400, costUsd: 0 }).settle(usage(300), "m");
+    root.reserve({ tokens: 400, costUsd: 0 }).settle(usage(300), from("m"));
     root.reserve({ tokens: 200, costUsd: 0 });
     const refusal = refused(() => root.reserve({ tokens: 401, costUsd: 0 }));
     expect(refusal).toMatchObject({ axis: "tokens", ownerId: "n0", used: 300, limit: 1000, remaining: 400 });
@@ -54,10 +59,10 @@ describe("reserve()", () => {
   test("keeps a tenth for finishing, and at least one call", () => {
     const { root } = open({ tokens: 1000, llmCalls: 3, costUsd: 1 });
     expect(remaining(root)).toEqual({ tokens: 900, llmCalls: 2, costUsd: 0.9 });
-    root.reserve({ tokens: 900, costUsd: 0.9, llmCalls: 2 }).settle(usage(900, 0.9), "m");
+    root.reserve({ tokens: 900, costUsd: 0.9, llmCalls: 2 }).settle(usage(900, 0.9), from("m"));
     expect(refused(() => root.reserve({ tokens: 1, costUsd: 0 })).isTemporary).toBe(false);
     expect(remaining(root, { finishing: true })).toEqual({ tokens: 100, llmCalls: 1, costUsd: 0.1 });
-    root.reserve({ tokens: 100, costUsd: 0.1 }, { finishing: true }).settle(usage(100, 0.1), "m");
+    root.reserve({ tokens: 100, costUsd: 0.1 }, { finishing: true }).settle(usage(100, 0.1), from("m"));
     expect(refused(() => root.reserve({ tokens: 0, costUsd: 0 }, { finishing: true })).axis).toBe("llmCalls");
   });
 
@@ -71,7 +76,7 @@ describe("reserve()", () => {
 
   test("meets a limit on the cost to the last digit, in whatever pieces it is spent", () => {
     const { root, ledger } = open({ costUsd: 0.3 }, { finishingShare: 0 });
-    for (let call = 0; call < 3; call += 1) root.reserve({ tokens: 0, costUsd: 0.1 }).settle(usage(0, 0.1), "m");
+    for (let call = 0; call < 3; call += 1) root.reserve({ tokens: 0, costUsd: 0.1 }).settle(usage(0, 0.1), from("m"));
     expect(remaining(root)).toEqual({ costUsd: 0 });
     expect(ledger.usage().total.costUsd).toBe(0.3);
   });
@@ -83,7 +88,7 @@ describe("reserve()", () => {
     const { root: free, ledger } = open({ tokens: 100 });
     const granted = free.open("n1", { costUsd: 1 });
     expect(() => granted.reserve({ tokens: 1, costUsd: null })).toThrow(PriceUnknownError);
-    free.reserve({ tokens: 1, costUsd: null }).settle(usage(1, null), "m");
+    free.reserve({ tokens: 1, costUsd: null }).settle(usage(1, null), from("m"));
     expect(ledger.usage().total.costUsd).toBeNull();
   });
 
@@ -104,7 +109,7 @@ describe("reserve()", () => {
     for (const tokens of [-1, Number.NaN, Infinity, 0.5]) {
       expect(() => root.reserve({ tokens, costUsd: 0 })).toThrow(RangeError);
       const reservation = root.reserve({ tokens: 1, costUsd: 0 });
-      expect(() => reservation.settle(usage(tokens), "m")).toThrow(RangeError);
+      expect(() => reservation.settle(usage(tokens), from("m"))).toThrow(RangeError);
       reservation.release();
     }
     expect(() => open({ tokens: Number.NaN })).toThrow(RangeError);
@@ -121,27 +126,27 @@ describe("a reservation", () => {
     reservation.release();
     expect(remaining(root)).toEqual({ tokens: 90, llmCalls: 9 });
     expect(ledger.usage().total).toEqual(NO_USAGE);
-    expect(() => reservation.settle(usage(1), "m")).toThrow(TypeError);
+    expect(() => reservation.settle(usage(1), from("m"))).toThrow(TypeError);
   });
 
   test("is settled once, and a release after that changes nothing", () => {
     const { root } = open({ tokens: 100 });
     const reservation = root.reserve({ tokens: 50, costUsd: 0 });
-    expect(reservation.settle(usage(20, 0.5), "m")).toEqual({
+    expect(reservation.settle(usage(20, 0.5), from("m"))).toEqual({
       ...NO_USAGE,
       inputTokens: 20,
       tokens: 20,
       costUsd: 0.5,
       llmCalls: 1,
     });
-    expect(() => reservation.settle(usage(20), "m")).toThrow(TypeError);
+    expect(() => reservation.settle(usage(20), from("m"))).toThrow(TypeError);
     reservation.release();
     expect(remaining(root)).toEqual({ tokens: 70 });
   });
 
   test("is reported in full where more was used than was held", () => {
     const { root, ledger } = open({ tokens: 100 });
-    root.reserve({ tokens: 50, costUsd: 0 }).settle(usage(130), "m");
+    root.reserve({ tokens: 50, costUsd: 0 }).settle(usage(130), from("m"));
     expect(ledger.usage().total.tokens).toBe(130);
     expect(remaining(root)).toEqual({ tokens: 0 });
     expect(refused(() => root.reserve({ tokens: 1, costUsd: 0 })).used).toBe(130);
@@ -155,11 +160,11 @@ describe("a grant", () => {
     const grandchild = child.open("n2", { tokens: 5000 });
     expect(remaining(grandchild)).toEqual({ tokens: 90, wallMs: 900 });
     expect(remaining(root)).toEqual({ tokens: 900 });
-    grandchild.reserve({ tokens: 60, costUsd: 0 }).settle(usage(60), "m");
+    grandchild.reserve({ tokens: 60, costUsd: 0 }).settle(usage(60), from("m"));
     expect([remaining(child).tokens, remaining(root).tokens]).toEqual([30, 840]);
     expect(refused(() => child.reserve({ tokens: 31, costUsd: 0 }))).toMatchObject({ ownerId: "n1", limit: 100 });
     expect(refused(() => grandchild.reserve({ tokens: 31, costUsd: 0 }, { finishing: true })).ownerId).toBe("n1");
-    child.reserve({ tokens: 40, costUsd: 0 }, { finishing: true }).settle(usage(40), "m");
+    child.reserve({ tokens: 40, costUsd: 0 }, { finishing: true }).settle(usage(40), from("m"));
     expect(() => root.reserve({ tokens: 800, costUsd: 0 })).not.toThrow();
   });
 
@@ -193,12 +198,12 @@ describe("counts", () => {
     });
   });
 
-  test("by node, by model and in total are of the same calls", () => {
+  test("by node, by model, by role and in total are of the same calls", () => {
     const { root, ledger, clock } = open({});
     const child = root.open("n1");
-    root.reserve({ tokens: 10, costUsd: 1 }).settle(usage(10, 0.5), "large");
-    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(3, 0.25), "small");
-    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(4, 0.25), "__proto__");
+    root.reserve({ tokens: 10, costUsd: 1 }).settle(usage(10, 0.5), { model: "large", role: "root" });
+    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(3, 0.25), from("small"));
+    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(4, 0.25), from("__proto__"));
     clock.nowMs += 7;
     const spent = (tokens: number, costUsd: number, llmCalls: number) => ({
       ...NO_USAGE,
@@ -210,6 +215,7 @@ describe("counts", () => {
     const { byModel, ...rest } = ledger.usage();
     expect(rest).toEqual({
       total: spent(17, 1, 3),
+      byRole: { root: spent(10, 0.5, 1), sub: spent(7, 0.5, 2) },
       byNode: { n0: spent(10, 0.5, 1), n1: spent(7, 0.5, 2) },
       wallMs: 7,
     });
@@ -223,7 +229,7 @@ describe("counts", () => {
 
   test("of answers from the cache cost nothing", () => {
     const { root, ledger } = open({ tokens: 100, llmCalls: 5 });
-    root.countCached("m");
+    root.countCached(from("m"));
     expect(remaining(root)).toEqual({ tokens: 90, llmCalls: 4 });
     expect(ledger.usage().total).toEqual({ ...NO_USAGE, cachedCalls: 1 });
     expect(ledger.usage().byModel).toEqual({ m: { ...NO_USAGE, cachedCalls: 1 } });
@@ -239,10 +245,10 @@ describe("onLimit", () => {
   test("is called once at 80 %, and once when something was refused, with the owner of the limit", () => {
     const { root, notices, clock } = open({ tokens: 1000, wallMs: 1000 });
     const child = root.open("n1", { llmCalls: 2 });
-    child.reserve({ tokens: 799, costUsd: 0 }).settle(usage(799), "m");
+    child.reserve({ tokens: 799, costUsd: 0 }).settle(usage(799), from("m"));
     expect(notices).toEqual([]);
-    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1), "m");
-    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1), "m");
+    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1), from("m"));
+    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1), from("m"));
     const warning = { type: "limit-warning", nodeId: "n0", axis: "tokens", used: 800, limit: 1000 };
     expect(notices.splice(0)).toEqual([warning]);
     refused(() => child.reserve({ tokens: 0, costUsd: 0 }));
@@ -291,11 +297,11 @@ describe("reserveCall()", () => {
     const { root } = open({ tokens: 1000 });
     const first = await root.reserveCall(call);
     expect(first.maxTokens).toBe(800);
-    first.reservation.settle(usage(600), "m");
+    first.reservation.settle(usage(600), from("m"));
     await expect(root.reserveCall(call)).rejects.toMatchObject({ axis: "tokens", used: 600, remaining: 300 });
     const second = await root.reserveCall({ ...call, leastTokens: 100 });
     expect(second.maxTokens).toBe(200);
-    second.reservation.settle(usage(300), "m");
+    second.reservation.settle(usage(300), from("m"));
     expect((await root.reserveCall({ ...call, inputTokens: 10, leastTokens: 1 }, { finishing: true })).maxTokens).toBe(
       90,
     );
@@ -305,7 +311,7 @@ describe("reserveCall()", () => {
     const { root, notices } = open({ tokens: 1000 });
     const first = await root.reserveCall({ ...call, maxTokens: 700 });
     const waiting = root.reserveCall({ ...call, maxTokens: 500 });
-    first.reservation.settle(usage(120), "m");
+    first.reservation.settle(usage(120), from("m"));
     expect((await waiting).maxTokens).toBe(500);
     expect(notices).toEqual([]);
   });
@@ -314,7 +320,7 @@ describe("reserveCall()", () => {
     const { root, notices } = open({ tokens: 1000 });
     const first = await root.reserveCall({ ...call, maxTokens: 700 });
     const waiting = root.reserveCall({ ...call, maxTokens: 700, leastTokens: 10 });
-    first.reservation.settle(usage(750), "m");
+    first.reservation.settle(usage(750), from("m"));
     expect((await waiting).maxTokens).toBe(50);
     expect(notices).toEqual([]);
   });
@@ -323,10 +329,10 @@ describe("reserveCall()", () => {
     const { root, notices } = open({ tokens: 1000 });
     const first = await root.reserveCall(call);
     const waiting = root.reserveCall({ ...call, leastTokens: 10 });
-    first.reservation.settle(usage(30), "m");
+    first.reservation.settle(usage(30), from("m"));
     const second = await waiting;
     expect(notices).toEqual([]);
-    second.reservation.settle(usage(800), "m");
+    second.reservation.settle(usage(800), from("m"));
     expect(notices.splice(0)).toEqual([
       { type: "limit-warning", nodeId: "n0", axis: "tokens", used: 830, limit: 1000 },
     ]);
@@ -357,7 +363,7 @@ describe("reserveCall()", () => {
         most = Math.max(most, underWay);
         await Promise.resolve();
         underWay -= 1;
-        reservation.settle(usage(60, 0.0001), "m");
+        reservation.settle(usage(60, 0.0001), from("m"));
       }),
     );
     expect(ledger.usage().total).toMatchObject({ tokens: 6000, llmCalls: 100, costUsd: 0.01 });

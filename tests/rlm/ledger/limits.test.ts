@@ -24,12 +24,13 @@ const tool = defineTool({
   handler: ({ a, b }) => a + b,
 });
 
-function expectSums({ usage: { total, byNode, byModel } }: RunResult): void {
+function expectSums({ usage: { total, byNode, byModel, byRole } }: RunResult): void {
   const sum = (all: Readonly<Record<string, ModelUsage>>, key: keyof ModelUsage): number =>
     Object.values(all).reduce((value, spent) => value + (spent[key] ?? 0), 0);
   for (const key of ["tokens", "llmCalls", "inputTokens", "outputTokens", "cachedCalls"] as const) {
     expect(sum(byNode, key)).toBe(total[key]);
     expect(sum(byModel, key)).toBe(total[key]);
+    expect(sum(byRole, key)).toBe(total[key]);
   }
   expect(sum(byNode, "costUsd")).toBeCloseTo(total.costUsd ?? 0, 9);
   expect(sum(byModel, "costUsd")).toBeCloseTo(total.costUsd ?? 0, 9);

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BackendRequest } from "../../../src/backends/backend.ts";
+import type { ScriptedReply } from "../../../src/backends/scripted/script.ts";
 import { ScriptedBackend, type RLMOptions, type Runtime } from "../../internals.ts";
 import { openMockProvider } from "../../fixtures/mock-provider.ts";
 import { openTestRuntime } from "../../open.ts";
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => runtime.close());
 
 /** Two backends that note what they are asked. */
-function twoBackends(reply: (request: BackendRequest) => string) {
+function twoBackends(reply: (request: BackendRequest) => ScriptedReply) {
   const asked: (Pick<BackendRequest, "model"> & { readonly backend: string; readonly request: BackendRequest })[] = [];
   const open = (backend: string): ScriptedBackend =>
     new ScriptedBackend((request) => {
@@ -28,10 +29,10 @@ function twoBackends(reply: (request: BackendRequest) => string) {
 
 test("each role has its own backend, and keeps its name in events and in what it used", async () => {
   const { asked, backends } = twoBackends((request) => {
-    if (isEnd(request)) return "as far as it goes";
-    if (request.model === "reader") return "six";
-    if (questionOf(request) === "a part") return code("FINAL('of a child')");
-    return code("print(llm_query('How many?'), rlm_query('a part'))");
+    if (isEnd(request)) return { text: "as far as it goes", usage: { costUsd: 1 } };
+    if (request.model === "reader") return { text: "six", usage: { costUsd: 0.01 } };
+    if (questionOf(request) === "a part") return { text: code("FINAL('of a child')"), usage: { costUsd: 0.1 } };
+    return { text: code("print(llm_query('How many?'), rlm_query('a part'))"), usage: { costUsd: 0.001 } };
   });
   const { result, events } = await watch(
     runtime.rlm({
@@ -59,7 +60,22 @@ test("each role has its own backend, and keeps its name in events and in what it
     ["two", "two/child"],
     ["one", "one/closer"],
   ]);
-  expect(Object.keys(result.usage.byModel)).toEqual(["big", "two/reader", "two/child", "one/closer"]);
+  const { total, byModel, byRole } = result.usage;
+  expect(Object.keys(byModel)).toEqual(["big", "two/reader", "two/child", "one/closer"]);
+  const tokens = Object.entries(byRole).map(([role, { llmCalls, costUsd }]) => [role, llmCalls, costUsd]);
+  expect(tokens).toEqual([
+    ["root", 1, 0.001],
+    ["sub", 1, 0.01],
+    ["child", 1, 0.1],
+    ["extract", 1, 1],
+  ]);
+  expect(total.costUsd).toBe(1.111);
+  expect(events.find((event) => event.type === "run-start")).toMatchObject({
+    model: "big",
+    subModel: "two/reader",
+    childModel: "two/child",
+    extractModel: "one/closer",
+  });
 });
 
 test("settings of a call win over those of its model, and these over those of all models", async () => {

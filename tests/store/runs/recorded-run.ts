@@ -61,7 +61,16 @@ export function numberer(runId: RunId): (event: Bare) => RunEvent {
 }
 
 export function runStart(query = "How many?"): Bare {
-  return { type: "run-start", query, model: "big", subModel: "small", limits: { tokens: 10_000 }, maxDepth: 4 };
+  return {
+    type: "run-start",
+    query,
+    model: "big",
+    subModel: "small",
+    childModel: "big",
+    extractModel: null,
+    limits: { tokens: 10_000 },
+    maxDepth: 4,
+  };
 }
 
 export function nodeStart(nodeId: string, parentId: string | null, query = "How many?"): Bare {
@@ -132,7 +141,7 @@ export function runEnd(runId: RunId, result: Partial<RunResult> = {}): Bare {
       stopReason: "answered",
       answer: "42",
       why: null,
-      usage: { total, byModel: { big: total }, byNode: { n0: total }, wallMs: 8200 },
+      usage: { total, byModel: { big: total }, byRole: { root: total }, byNode: { n0: total }, wallMs: 8200 },
       ...result,
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RunTree } from "../../../web/src/runs/model/run-tree.ts";
 import { lanesOf, segmentsOf } from "../../../web/src/runs/model/segments.ts";
-import { MAX_SHARES, sharesByModel, sharesByNode } from "../../../web/src/runs/model/usage-shares.ts";
+import { MAX_SHARES, sharesByModel, sharesByNode, sharesByRole } from "../../../web/src/runs/model/usage-shares.ts";
 import type { OutlineSpan } from "../../../web/src/state/runs/run-source.ts";
 import { makeRun } from "./make-run.ts";
 import { timeOf } from "../time-of.ts";
@@ -93,6 +93,23 @@ describe("usage", () => {
     const [first, second] = sharesByModel(outline, "cost");
     expect([first?.id, second?.id, first?.fraction]).toEqual(["large", "small", 0.3 / (0.1 + 0.3)]);
     expect(sharesByModel(outline, "tokens")[0]?.id).toBe("small");
+  });
+
+  test("by role tells steps of the root, of nodes below, queries and last answers apart", () => {
+    const made = makeRun({ nodes: 2 }).outline;
+    const spans = [
+      span({ callId: "c1", nodeId: "n0", purpose: "step", inputTokens: 400 }),
+      span({ callId: "c2", nodeId: "n1", purpose: "step", inputTokens: 300 }),
+      span({ callId: "c3", nodeId: "n1", purpose: "query", inputTokens: 200 }),
+      span({ callId: "c4", nodeId: "n0", purpose: "extract", inputTokens: 100 }),
+    ];
+    const shares = sharesByRole({ ...made, spans }, "tokens");
+    expect(shares.map(({ label, calls }) => [label, calls])).toEqual([
+      ["Root", 1],
+      ["Nodes below", 1],
+      ["llm_query", 1],
+      ["Last answer", 1],
+    ]);
   });
 
   test("by model adds up to all calls", () => {

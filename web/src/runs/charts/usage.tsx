@@ -1,10 +1,10 @@
-// Tokens and cost by node and by model: a table whose bars show the shares.
+// Tokens and cost by node, by model and by role: a table whose bars show the shares.
 
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { formatCost, formatCount } from "../../parts/format.ts";
 import { toSafeText } from "../../parts/safe-text.ts";
-import { sharesByModel, sharesByNode, type Measure, type Share } from "../model/usage-shares.ts";
+import { sharesByModel, sharesByNode, sharesByRole, type Measure, type Share } from "../model/usage-shares.ts";
 import { oneLine } from "../model/row-text.ts";
 import { RowLink } from "../transcript/row-link.tsx";
 import { useRun } from "../run-context.ts";
@@ -19,8 +19,9 @@ export function Usage(): VNode | null {
   const outline = useRun().outline.value;
   const [measure, setMeasure] = useState<Measure>("tokens");
   const byModel = useMemo(() => outline && sharesByModel(outline, measure), [outline, measure]);
+  const byRole = useMemo(() => outline && sharesByRole(outline, measure), [outline, measure]);
   const byNode = useMemo(() => outline && sharesByNode(outline, measure), [outline, measure]);
-  if (byModel === undefined || byNode === undefined) return null;
+  if (byModel === undefined || byRole === undefined || byNode === undefined) return null;
   return (
     <section class={styles["usage"]} aria-label="Usage">
       <div class={styles["bar"]}>
@@ -42,20 +43,23 @@ export function Usage(): VNode | null {
           </p>
         )}
       </div>
-      <Shares title="By model" shares={byModel} measure={measure} isNodes={false} />
-      <Shares title="By node, its own calls" shares={byNode} measure={measure} isNodes />
+      <Shares title="By model" of="Model" shares={byModel} measure={measure} />
+      {byRole.length > 1 && <Shares title="By role" of="Role" shares={byRole} measure={measure} />}
+      <Shares title="By node, its own calls" of="Node" shares={byNode} measure={measure} />
     </section>
   );
 }
 
 interface SharesProps {
   readonly title: string;
+  /** What a row is. */
+  readonly of: "Model" | "Role" | "Node";
   readonly shares: readonly Share[];
   readonly measure: Measure;
-  readonly isNodes: boolean;
 }
 
-function Shares({ title, shares, measure, isNodes }: SharesProps): VNode {
+function Shares({ title, of, shares, measure }: SharesProps): VNode {
+  const isNodes = of === "Node";
   // The rest is many together: it has no bar beside those of single ones.
   const most = Math.max(1e-9, ...shares.filter(({ id }) => id !== null).map(({ fraction }) => fraction));
   return (
@@ -63,7 +67,7 @@ function Shares({ title, shares, measure, isNodes }: SharesProps): VNode {
       <caption>{title}</caption>
       <thead>
         <tr>
-          <th scope="col">{isNodes ? "Node" : "Model"}</th>
+          <th scope="col">{of}</th>
           <th scope="col" class={styles["barColumn"]}>
             {measure === "tokens" ? "Tokens" : "Cost"}
           </th>

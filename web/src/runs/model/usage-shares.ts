@@ -1,10 +1,10 @@
-// Tokens and cost by node and by model: the largest, and the rest as one.
+// Tokens and cost by node, by model and by role: the largest, and the rest as one.
 
 import type { RunOutline } from "../../state/runs/run-source.ts";
 import { addSums, costOf, NO_SUMS, sumsOfSpan, tokensOf, type Sums } from "./sums.ts";
 
 export interface Share {
-  /** The id of a node or the name of a model. Null: the rest. */
+  /** The id of a node, the name of a model or a role. Null: the rest. */
   readonly id: string | null;
   readonly label: string;
   readonly inputTokens: number;
@@ -23,6 +23,17 @@ export const MAX_SHARES = 20;
 export function sharesByModel({ spans }: RunOutline, measure: Measure): readonly Share[] {
   return shares(spans, measure, ({ name }) => ({ id: name, label: name }));
 }
+
+/** What models were asked for. */
+export function sharesByRole({ spans, nodes }: RunOutline, measure: Measure): readonly Share[] {
+  const roots = new Set(nodes.filter(({ parentId }) => parentId === null).map(({ id }) => id));
+  return shares(spans, measure, ({ purpose, nodeId }) => {
+    const role = purpose === "query" || purpose === "extract" ? purpose : roots.has(nodeId) ? "root" : "child";
+    return { id: role, label: ROLES[role] };
+  });
+}
+
+const ROLES = { root: "Root", child: "Nodes below", query: "llm_query", extract: "Last answer" };
 
 export function sharesByNode({ spans, nodes }: RunOutline, measure: Measure): readonly Share[] {
   const queries = new Map(nodes.map(({ id, query }) => [id, query]));
