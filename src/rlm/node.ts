@@ -281,12 +281,13 @@ export class Node {
     if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
     const why = error instanceof Error ? error.message : String(error);
     const fault = faultOf(error);
+    const backendError = error instanceof BackendConnectionError ? error : undefined;
     if (fault === "context-too-long") {
       return this.#extract("error", "the conversation is longer than the model's window", { isRefused: true });
     }
     const isWorthAsking = error instanceof NoProgress || (fault !== undefined && !HOPELESS.has(fault));
     if (isWorthAsking && this.#hasSeen) return this.#extract("error", why, { isRefused: fault === "refusal" });
-    return { status: "failed", stopReason: "error", answer: null, why };
+    return { status: "failed", stopReason: "error", answer: null, why, ...(backendError && { backendError }) };
   }
 
   #extract(stopReason: StopReason, why: string, { isRefused = false } = {}): Promise<NodeOutcome> {

@@ -1,7 +1,7 @@
 // What the nodes of a run share, and what a node is made of.
 
 import type { Clock } from "../backends/dispatch/clock.ts";
-import type { RLMError } from "../errors.ts";
+import type { BackendConnectionError, RLMError } from "../errors.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { Batch } from "../protocol/run-events.ts";
 import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
@@ -76,6 +76,8 @@ export interface NodeOutcome {
   readonly answer: string | null;
   readonly data?: unknown;
   readonly why: string | null;
+  /** Why there is no answer, where a model could not be asked. */
+  readonly backendError?: BackendConnectionError;
 }
 
 export interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {

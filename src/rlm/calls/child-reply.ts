@@ -15,11 +15,13 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
 
 /** A partial answer counts as one. A text that does not follow the schema does not. */
 export function toChildReply(outcome: NodeOutcome, { hasSchema }: { readonly hasSchema: boolean }): QueryReply {
-  const { status, stopReason, answer, data, why } = outcome;
+  const { status, stopReason, answer, data, why, backendError } = outcome;
   const isAnswer = answer !== null && (status === "final" || status === "partial");
   const finish_reason = FINISH_REASONS[stopReason];
   const base = { text: answer ?? "", finish_reason, truncated: status === "partial" };
   if (isAnswer && (!hasSchema || data !== undefined)) return { ok: true, ...base, data: data ?? null };
-  const kind = Object.hasOwn(BUDGET_NAMES, stopReason) ? "limit" : isAnswer ? "schema" : stopReason;
-  return { ok: false, ...base, error: why ?? "it has no answer", kind, retryable: false };
+  const other = isAnswer ? "schema" : (backendError?.fault ?? stopReason);
+  const kind = Object.hasOwn(BUDGET_NAMES, stopReason) ? "limit" : other;
+  const retryable = backendError?.retryable ?? false;
+  return { ok: false, ...base, error: why ?? "it has no answer", kind, retryable };
 }

@@ -147,6 +147,15 @@ describe("a child", () => {
     ]);
   });
 
+  test("that no model answers has failed as a call of a model does", async () => {
+    const { data } = await after(
+      "[x] = rlm_query_batched(['limited'])",
+      "[x.ok, x.error.kind, x.error.retryable, x.finish_reason]",
+      () => REPLIES["limited"] ?? "",
+    );
+    expect(data).toEqual([false, "rate-limit", true, "error"]);
+  });
+
   test("whose answer does not follow its schema has failed", async () => {
     const { data } = await after(
       "r = rlm_query_batched(['whole', 'part'], schema={'type': 'integer'}, budget={'iterations': 8})",
