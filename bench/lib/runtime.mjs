@@ -6,7 +6,7 @@ const TIMEOUT_MS = 30_000;
 const opened = [];
 
 /** Opens a runtime with a running fork server and a full pool; `closeRuntimes` closes it. */
-export async function openBenchRuntime(options) {
+export async function openBenchRuntime(options = {}) {
   const { openRuntime } = await import(new URL("../../dist/index.js", import.meta.url).href);
   const { environment = "local" } = options;
   // Sessions in docker have the Python of their image, and those in wasm have their modules in a snapshot.

@@ -10,6 +10,9 @@ import { strategies } from "./strategies.ts";
 /** The name of a shipped strategy, the path of a file, or what differs from a shipped one. */
 export type StrategyChoice = string | StrategyChanges;
 
+/** That are remembered: names may come from code. */
+const MAX_MODELS = 1_000;
+
 export interface StrategyOptions {
   /** For all models. Default: for each the shipped one that fits. */
   readonly strategy?: StrategyChoice | undefined;
@@ -35,7 +38,7 @@ export function strategyOf(
   };
   return (model) => {
     const made = known.get(model) ?? create(model);
-    known.set(model, made);
+    if (known.size < MAX_MODELS) known.set(model, made);
     return made;
   };
 }
