@@ -95,3 +95,20 @@ test("calls that wait for the same reason take one line, unless all is shown", (
   ]);
   expect(shownBy(true).match(/n0 wait .*\n +429/g)?.length).toBe(4);
 });
+
+test("a compaction has its line; the strategy of the root is shown with isFull", () => {
+  const strategy = { name: "small\nx", digest: "0123456789abcdef" };
+  const limits = {};
+  const models = { model: "m", subModel: "m", childModel: "m", extractModel: null };
+  const start = { type: "run-start", query: "?", ...models, limits, maxDepth: 4, strategy } as const;
+  const tokens = { tokensBefore: 6_100, tokensAfter: 2_050 };
+  const compaction = { type: "compaction", nodeId: "n0", step: 9, replaced: 5, ...tokens } as const;
+  const shownBy = (isFull: boolean): string => {
+    const lines = new RunLines(new Palette(false), { isFull });
+    const number = numberer(toRunId("r-1"));
+    return [start, compaction].map((event) => lines.show(number(event))).join("");
+  };
+  const line = "  n0 compaction  5 steps are in a summary now: about 6,100 tokens become 2,050\n";
+  expect(shownBy(false)).toBe(line);
+  expect(shownBy(true)).toBe(`strategy  small x 0123456789abcdef\n${line}`);
+});
