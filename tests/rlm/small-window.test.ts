@@ -133,6 +133,25 @@ describe("a small question that turns out to be too large for the window", () =>
     expect(result).toMatchObject({ status: "final", answer: "needle-7" });
   });
 
+  test("gets a session where the server cuts the prompt at its window without a word", async () => {
+    await using mock = await openMockProvider();
+    mock.plan((request) => {
+      const isCut = messagesOf(request).length === 1 && tokensOf(request) > 2_000;
+      return isCut ? { text: ["There is none."], usage: { input: 2_900, output: 6 } } : play(request);
+    });
+    const { result, events } = await watch(openRLM(mock.url), {
+      ...small,
+      context: `${"a ".repeat(5_000)}needle-7 `,
+    });
+    expect(result).toMatchObject({ status: "final", answer: "needle-7" });
+    const [cut] = events.flatMap((event) => (event.type === "model-call-end" ? [event] : []));
+    expect(cut).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("read only 2900 tokens of a prompt of 50"),
+      usage: { inputTokens: 2_900 },
+    });
+  });
+
   test("fails with mode direct, which never opens a session", async () => {
     await using mock = await openMockProvider();
     mock.plan(refusal("Input is too long for requested model."));
