@@ -205,6 +205,7 @@ export type {
   ModelFacts,
   ModelPrice,
   ResponseStartPart,
+  ToolCallPart,
   StreamPart,
 } from "./backends/backend.ts";
 export type { Quota, RateLimits } from "./backends/rate-limits.ts";

@@ -91,8 +91,18 @@ export interface ResponseStartPart {
   readonly rateLimits?: RateLimits;
 }
 
+/** The model called a tool, although it was offered none. The reply shows the call, so that it can be followed or answered. */
+export interface ToolCallPart {
+  /** Which part it is. */
+  readonly type: "tool-call";
+  /** Of the tool. */
+  readonly name: string;
+  /** As the model wrote them: JSON, if it is right. */
+  readonly arguments: string;
+}
+
 /** Everything that a backend may yield. */
-export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart | ResponseStartPart;
+export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart | ResponseStartPart | ToolCallPart;
 
 /** What is known of a model. An absent fact is not known. */
 export interface ModelFacts {

@@ -6,6 +6,7 @@ import { looksLikeReasoning } from "../reasoning/looks-like-reasoning.ts";
 import type { Piece, ReasoningSplitter } from "../reasoning/reasoning-splitter.ts";
 import { AnswerText } from "./answer-text.ts";
 import type { CallOptions, Estimates } from "./call.ts";
+import { toToolCallText } from "./tool-call-text.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import {
   type FinishReason,
@@ -47,6 +48,8 @@ export class Attempt {
   #inputUsage: InputUsagePart["usage"] | null = null;
   #reportedUsage: ReportedUsage | null = null;
   #finishReason: FinishReason | "cut" = "other";
+  /** The name of a tool that was called and left out. */
+  #toolCalled: string | undefined;
   #error: unknown = null;
   #isSent = false;
   #isAccepted = false;
@@ -130,7 +133,7 @@ export class Attempt {
         const { done, value: part } = await parts.next();
         signal.throwIfAborted();
         if (done === true) throw this.#fault("connection", "the answer broke off before its end");
-        for (const piece of this.#split(part)) {
+        for (const piece of this.#split(part, options)) {
           if (this.#add(piece)) return;
           const reaction = this.#show(piece, options);
           if ((typeof reaction === "object" ? await reaction : reaction) !== "cut") continue;
@@ -149,8 +152,11 @@ export class Attempt {
   }
 
   /** Its text may be reasoning of the model, whichever way the provider sends it. */
-  #split(part: StreamPart): readonly (StreamPart | Piece)[] {
+  #split(part: StreamPart, { toolCalls }: CallOptions): readonly (StreamPart | Piece)[] {
     this.#isAccepted = true;
+    if (part.type === "tool-call" && toolCalls === "text") {
+      return [{ type: "text-delta", text: toToolCallText(part, this.#answer.text) }];
+    }
     if (part.type === "text-delta") return this.#splitter.push(part.text);
     if (part.type === "end") return [...this.#splitter.end(part.finishReason), part];
     if (part.type === "reasoning-delta" || part.type === "hidden-reasoning") this.#splitter.noteReasoning();
@@ -207,6 +213,9 @@ export class Attempt {
       case "hidden-reasoning":
         this.#hiddenTokens += part.maxTokens;
         break;
+      case "tool-call":
+        this.#toolCalled ??= part.name;
+        break;
       case "end":
         // A model that stopped right after its block was not cut off, and its usage is what was reported.
         this.#finishReason = this.#answer.afterCut.trim() === "" ? part.finishReason : "cut";
@@ -225,6 +234,7 @@ export class Attempt {
   }
 
   #whyEmpty(): string {
+    if (this.#toolCalled !== undefined) return `the model called the tool '${this.#toolCalled}' in place of an answer`;
     return this.#answer.reasoning === "" ? "the answer is empty" : "there is no answer after the reasoning";
   }
 

@@ -34,6 +34,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Default: by the bytes of each text. */
   readonly estimates?: Estimates;
+  /** `text`: calls of tools become text of the answer. Absent: they are left out. */
+  readonly toolCalls?: "text" | undefined;
   /**
    * Called for one part after the other. `cut`: that is enough, close the request unless the answer ends here anyway. An exception
    * ends the call and is its error.

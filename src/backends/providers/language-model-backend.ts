@@ -13,6 +13,7 @@ import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageMo
 import { environmentSecrets } from "../environment-secrets.ts";
 import { toHeaders } from "./errors/to-backend-error.ts";
 import { toCallOptions, toMessageOptions, type ObjectName } from "./provider-options.ts";
+import { toToolCall } from "./protocols/tool-calls.ts";
 import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
 import type { TimeLimits } from "./response-limits.ts";
 import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
@@ -86,6 +87,8 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
       case "text-delta":
       case "reasoning-delta":
         return toDelta(part["type"], part["delta"]);
+      case "tool-call":
+        return toToolCall(part["toolName"], part["input"]);
       case "finish":
         return [this.#toEnd(part)];
       case "error":

@@ -45,7 +45,7 @@ async function askForAnswer(run: RunContext, request: ExtractionRequest): Promis
     return ask(run, { ...request, messages: request.messages.slice(0, -1), isRefused: true });
   });
   const first = toPlainAnswer(asked.reply, request.messages);
-  if (first.text !== undefined) return first.text;
+  if (first !== undefined) return first;
   const again = run.settings.strategyOf(asked.model).prompts.extractNoCode;
   const messages: ChatMessage[] = [
     ...asked.messages,
@@ -56,11 +56,9 @@ async function askForAnswer(run: RunContext, request: ExtractionRequest): Promis
     if (error instanceof LimitReached) return ""; // there was enough for one
     throw error;
   });
-  // What stands beside the code of the first reply may only announce it.
-  const { text, rest } = toPlainAnswer(reply, request.messages);
-  const answer = text ?? rest;
-  if (answer === "") throw new Error("the model wrote code in place of an answer");
-  return answer;
+  const second = toPlainAnswer(reply, request.messages);
+  if (second === undefined || second === "") throw new Error("the model wrote code in place of an answer");
+  return second;
 }
 
 interface Asked {

@@ -7,31 +7,26 @@ import type { ChatMessage } from "../../backends/backend.ts";
 import { splitBlocks, type FencedBlock } from "../../util/markdown/fenced-blocks.ts";
 import { isRunnableTag } from "../reply/block-tags.ts";
 import { findFinal } from "../reply/final-call.ts";
+import { findToolCall } from "../reply/tool-call/tool-call.ts";
 import { parsePythonString } from "../reply/python-string.ts";
-
-export interface PlainAnswer {
-  /** Undefined: it is code. Empty: there is nothing. */
-  readonly text: string | undefined;
-  /** What is left without the code. */
-  readonly rest: string;
-}
 
 /** Code for a session of ours, and no example of code. */
 const FOR_SESSION = /\b(?:FINAL(?:_VAR)?|SUBMIT|SHOW_VARS|(?:llm|rlm|map|reduce)_query\w*)\s*\(|\bcontext\b/;
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*(?=$|\.\p{L}|[([]|\s*[-+*/%<>=])/u;
 const PREFIXED_STRING = /^[fbr]{1,2}["']/i;
 
-/** `messages`: the conversation, which tells the names of variables. */
-export function toPlainAnswer(reply: string, messages: readonly ChatMessage[]): PlainAnswer {
+/** `messages`: the conversation, which tells the names of variables. Undefined: the reply is code. Empty: there is nothing. */
+export function toPlainAnswer(reply: string, messages: readonly ChatMessage[]): string | undefined {
+  const final = findFinal(reply);
+  if (final.kind === "value") return toValue(final.text, messages);
+  if (final.kind !== "none" || findToolCall(reply) !== undefined) return undefined;
   const { blocks, outside } = splitBlocks(reply);
   const code = blocks.filter(({ tag }) => isRunnableTag(tag));
-  const final = findFinal(reply);
-  if (final.kind === "value") return { text: toValue(final.text, messages), rest: "" };
-  if (final.kind !== "none") return { text: undefined, rest: "" };
   const [given] = code.flatMap((block) => toGiven(block, messages) ?? []);
-  if (given !== undefined) return { text: given, rest: outside };
+  if (given !== undefined) return given;
+  // What stands beside code for a session most often announces it.
   const isCode = code.length > 0 && (outside === "" || code.some(isForSession));
-  return { text: isCode ? undefined : reply.trim(), rest: outside };
+  return isCode ? undefined : reply.trim();
 }
 
 /** The plain value that a block consists of. */

@@ -8,6 +8,7 @@ import {
   type Fence,
   indentOf,
   isClosing,
+  parseOneLine,
   parseOpening,
   unindent,
   withoutFenceAtEnd,
@@ -78,9 +79,15 @@ export class CodeScanner {
     this.#line = "";
     this.#lineStart += line.length + newline;
     const text = line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (this.#open === undefined) this.#begin(parseOpening(text), start);
+    if (this.#open === undefined) this.#takeText(text, start);
     else if (this.#open.isRunnable) this.#takeCode(this.#open, text, start);
     else if (isClosing(text, this.#open.fence)) this.#open = undefined;
+  }
+
+  #takeText(line: string, start: number): void {
+    const { tag = "", text = "" } = parseOneLine(line) ?? {};
+    if (tag === "" || !isRunnableTag(tag)) this.#begin(parseOpening(line), start);
+    else this.#found = { code: text, tag, start, end: this.#lineStart };
   }
 
   #begin(fence: Fence | undefined, start: number): void {
@@ -91,7 +98,7 @@ export class CodeScanner {
 
   #takeCode(open: OpenBlock, line: string, start: number): void {
     if (open.isInString) return open.take(line, this.#lineStart);
-    const inner = parseOpening(line);
+    const inner = parseOpening(line, { isInText: false });
     const closes = isClosing(line, open.fence);
     if (open.isBlank) {
       // A fence directly inside a fence: the outer one is decoration.

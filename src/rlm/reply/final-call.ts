@@ -17,7 +17,7 @@ export type TextFinal =
 const START = /^[ \t]*(FINAL_VAR|FINAL|SUBMIT)\(/;
 const MENTION = /\b(?:FINAL(?:_VAR)?|SUBMIT)[ \t]*\(/;
 /** May follow the closing bracket. */
-const END_OF_LINE = /^[ \t\r]*[.;]?[ \t\r]*(?:\n|$)/;
+const END_OF_LINE = /^[ \t\r]*[.;]?[ \t\r]*(?:<\|[a-z_]+\|>|<\/s>|<end_of_turn>)*[ \t\r]*(?:\n|$)/;
 const QUOTED = /^(['"])(.*)\1$/s;
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 const MAX_STARTS = 100;

@@ -22,6 +22,7 @@ const WHAT: Readonly<Record<NothingReason, string>> = {
   unclosed: "wrote no complete code",
   "cut-off": "reached its limit of tokens before it had written any code",
   refused: "refused to answer",
+  "tool-call": "called tools that do not exist",
 };
 
 const MAX_SHOWN = 200;

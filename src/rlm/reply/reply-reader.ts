@@ -7,6 +7,7 @@ import { HOW } from "./block-tags.ts";
 import { CodeScanner, type IsComplete, type NoCodeReason } from "./code-block.ts";
 import { findFinal } from "./final-call.ts";
 import type { TextFinal } from "./text-finals.ts";
+import { findToolCall, toToolHint } from "./tool-call/tool-call.ts";
 
 export type Reading = {
   /** What stays of the reply in the conversation: nothing that follows its code. */
@@ -22,7 +23,7 @@ export type Reading = {
   | { readonly kind: "nothing"; readonly reason: NothingReason; readonly hint: string }
 );
 
-export type NothingReason = NoCodeReason | "final" | "refused";
+export type NothingReason = NoCodeReason | "final" | "refused" | "tool-call";
 
 export type ReplyTexts = Pick<CachedAnswer, "text" | "reasoning" | "finishReason">;
 
@@ -59,7 +60,11 @@ export class ReplyReader {
       const { code, end } = scanned.block;
       return { kind: "code", code, kept: text.slice(0, end) };
     }
-    return { ...(await this.#readText(reply, scanned)), kept: text };
+    const tool = text.trim() === "" ? undefined : findToolCall(text);
+    if (tool?.code !== undefined) return { kind: "code", code: tool.code, kept: text.slice(0, tool.end) };
+    const reading = await this.#readText(reply, scanned);
+    if (tool === undefined || reading.kind !== "nothing") return { ...reading, kept: text };
+    return { kind: "nothing", reason: "tool-call", hint: toToolHint(tool.name), kept: text.slice(0, tool.end) };
   }
 
   async #readText(

@@ -1,5 +1,5 @@
-// The lines that open and close a block of code in Markdown: CommonMark's fences, at any indentation and after a list marker, where
-// models put them.
+// The lines that open and close a block of code in Markdown: CommonMark's fences, and what models make of them: at any indentation, after
+// a list marker, after text on the same line, with a token of theirs behind the last one.
 
 export interface Fence {
   readonly character: string;
@@ -11,19 +11,32 @@ export interface Fence {
 }
 
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,})(.*)$/;
-const CLOSING = /^([ \t]*)(`{3,}|~{3,})[ \t]*$/;
+/** "Here is the code: ```python": after a colon or a space, with a tag, at the end of the line, and without other backticks. */
+const OPENING_AFTER_TEXT = /^([ \t]*)[^`]*[:\s](`{3,})([A-Za-z][\w+#.-]*)[ \t]*$/;
+/** Tokens that end a reply, which some servers leave in the text. */
+const END_TOKENS = "(?:<\\|[a-z_]+\\|>|</s>|<end_of_turn>)*";
+const CLOSING = new RegExp(`^([ \\t]*)(\`{3,}|~{3,})[ \\t]*${END_TOKENS}[ \\t]*$`);
+const ONE_LINE = /^[ \t]*(`{3,})([A-Za-z]\w*)[ \t]+([^`]+)\1[ \t]*$/;
 /** Indented by more than this beyond the opening fence, it is text of the block. */
 const CLOSING_INDENT = 3;
 const TAB = 4;
 const MAX_TAG = 30;
 
-export function parseOpening(line: string): Fence | undefined {
-  const [, before = "", marks = "", info = ""] = OPENING.exec(line) ?? [];
+/** In a text. Inside of a block only what has a line of its own can be an opening. */
+export function parseOpening(line: string, { isInText = true } = {}): Fence | undefined {
+  const [, before = "", marks = "", info = ""] =
+    OPENING.exec(line) ?? (isInText ? OPENING_AFTER_TEXT.exec(line) : null) ?? [];
   if (marks === "" || (marks.startsWith("`") && info.includes("`"))) return undefined;
   // {python}, python:file.py, python title="..."
   const [word = ""] = info.split(/[\s{}:,]+/).filter((part) => part !== "");
   const tag = word.replace(/^\./, "").toLowerCase().slice(0, MAX_TAG);
   return { character: marks.charAt(0), length: marks.length, indent: widthOf(before), tag };
+}
+
+/** A block that is opened and closed on one line, with a tag. */
+export function parseOneLine(line: string): { readonly tag: string; readonly text: string } | undefined {
+  const [, , tag, text] = ONE_LINE.exec(line) ?? [];
+  return tag === undefined || text === undefined ? undefined : { tag: tag.toLowerCase(), text: text.trim() };
 }
 
 export function isClosing(line: string, fence: Fence): boolean {

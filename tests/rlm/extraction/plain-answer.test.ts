@@ -28,24 +28,25 @@ describe("toPlainAnswer()", () => {
     [block('{"city": "Paris"}', "json"), block('{"city": "Paris"}', "json")],
     [`Write this:\n${block("def f(): pass", "python")}`, `Write this:\n${block("def f(): pass", "python")}`],
   ])("takes the answer from %j", (reply, text) => {
-    expect(toPlainAnswer(reply, messages).text).toBe(text);
+    expect(toPlainAnswer(reply, messages)).toBe(text);
   });
 
   test.each([
-    [block("print(1)"), ""],
-    [block("x = 1\nFINAL(x)"), ""],
-    [block("FINAL(result)"), ""],
-    [`I look once more.\n${block("print(context[:10])", "python")}`, "I look once more."],
-    [`It is 3.\n${block("FINAL(total)")}`, "It is 3."],
-    ["FINAL(result)", ""],
-    ["FINAL(total + 1)", ""],
-    ["FINAL(str(x))", ""],
-    ["FINAL(rows[0])", ""],
-    ['FINAL(f"{x}")', ""],
-    ["FINAL_VAR(result)", ""],
-    ["SUBMIT(city='Paris')", ""],
-  ])("takes %j for code that would have to be run", (reply, rest) => {
-    expect(toPlainAnswer(reply, messages)).toEqual({ text: undefined, rest });
+    block("print(1)"),
+    block("x = 1\nFINAL(x)"),
+    block("FINAL(result)"),
+    `I look once more.\n${block("print(context[:10])", "python")}`,
+    `It is 3.\n${block("FINAL(total)")}`,
+    "FINAL(result)",
+    "FINAL(total + 1)",
+    "FINAL(str(x))",
+    "FINAL(rows[0])",
+    'FINAL(f"{x}")',
+    "FINAL_VAR(result)",
+    "SUBMIT(city='Paris')",
+    '<tool_call>{"name": "python", "arguments": {"code": "1"}}</tool_call>',
+  ])("takes %j for code that would have to be run", (reply) => {
+    expect(toPlainAnswer(reply, messages)).toBeUndefined();
   });
 });
 

@@ -4,6 +4,7 @@ import type { FinishReason } from "../../../protocol/usage.ts";
 import type { BackendRequest, InputUsagePart, StreamPart } from "../../backend.ts";
 import { countSystem, toCacheEnds } from "./cache-marks.ts";
 import { toAnthropicSchema } from "./json-schema.ts";
+import { ToolCalls } from "./tool-calls.ts";
 import {
   toCount,
   toDelta,
@@ -64,14 +65,23 @@ function toMessages(request: BackendRequest): Fields {
 class MessagesReader implements EventReader {
   #usage: Fields = {};
   #finishReason: FinishReason | null = null;
+  readonly #toolCalls = new ToolCalls();
 
   read(event: Fields): StreamPart[] {
     switch (event["type"]) {
       case "message_start":
         this.#usage = toFields(toFields(event["message"])["usage"]);
         return [{ type: "input-usage", usage: toInputUsage(this.#usage) }];
-      case "content_block_delta":
-        return toContent(toFields(event["delta"]));
+      case "content_block_start": {
+        const { type, name } = toFields(event["content_block"]);
+        if (type === "tool_use") this.#toolCalls.add(event["index"], name, "");
+        return [];
+      }
+      case "content_block_delta": {
+        const delta = toFields(event["delta"]);
+        if (delta["type"] === "input_json_delta") this.#toolCalls.add(event["index"], "", delta["partial_json"]);
+        return toContent(delta);
+      }
       case "message_delta": {
         this.#usage = { ...this.#usage, ...withoutNulls(toFields(event["usage"])) };
         const reason = toFields(event["delta"])["stop_reason"];
@@ -79,7 +89,7 @@ class MessagesReader implements EventReader {
         return [];
       }
       case "message_stop":
-        return this.#finishReason === null ? [] : [this.#toEnd(this.#finishReason)];
+        return this.#finishReason === null ? [] : [...this.#toolCalls.take(), this.#toEnd(this.#finishReason)];
       case "error":
         throw toStreamError(event["error"]);
       default:

@@ -3,6 +3,7 @@
 import type { FinishReason, ReportedUsage } from "../../../protocol/usage.ts";
 import type { BackendRequest, ChatMessage, StreamPart } from "../../backend.ts";
 import { toThinkingConfig } from "./gemini-thinking.ts";
+import { toToolCall } from "./tool-calls.ts";
 import {
   toCount,
   toDelta,
@@ -84,6 +85,8 @@ class GeminiReader implements EventReader {
     const candidate = toFields(toList(event["candidates"])[0]);
     const reason = candidate["finishReason"];
     if (typeof reason === "string") this.#finishReason = finishReasons.get(reason) ?? "other";
+    // What the model wrote is in the message, such as `Malformed function call: print(1)`.
+    if (reason === "MALFORMED_FUNCTION_CALL") parts.push(...toToolCall("", candidate["finishMessage"]));
     return [...parts, ...toList(toFields(candidate["content"])["parts"]).map(toFields).flatMap(toPieces)];
   }
 
@@ -119,6 +122,8 @@ const finishReasons = new Map<string, FinishReason>([
 ]);
 
 function toPieces(part: Fields): StreamPart[] {
+  const { functionCall } = part;
+  if (functionCall !== undefined) return toToolCall(toFields(functionCall)["name"], toFields(functionCall)["args"]);
   return toDelta(part["thought"] === true ? "reasoning-delta" : "text-delta", part["text"]);
 }
 

@@ -5,6 +5,7 @@
 
 import type { FinishReason } from "../../../protocol/usage.ts";
 import type { StreamPart } from "../../backend.ts";
+import { toToolCall } from "./tool-calls.ts";
 import {
   bearer,
   toCount,
@@ -53,7 +54,12 @@ class OllamaReader implements EventReader {
   read(event: Fields): StreamPart[] {
     if (event["error"] !== undefined) throw toStreamError(event["error"]);
     const message = toFields(event["message"]);
-    const parts = [...toDelta("reasoning-delta", message["thinking"]), ...toDelta("text-delta", message["content"])];
+    const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"].map(toFields) : [];
+    const parts = [
+      ...toDelta("reasoning-delta", message["thinking"]),
+      ...toDelta("text-delta", message["content"]),
+      ...calls.map((call) => toFields(call["function"])).flatMap(({ name, arguments: args }) => toToolCall(name, args)),
+    ];
     return event["done"] === true ? [...parts, toEnd(event)] : parts;
   }
 }

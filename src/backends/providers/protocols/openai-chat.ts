@@ -4,6 +4,7 @@ import type { FinishReason, ReportedUsage } from "../../../protocol/usage.ts";
 import type { StreamPart } from "../../backend.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
+import { ToolCalls } from "./tool-calls.ts";
 import {
   bearer,
   toDelta,
@@ -46,6 +47,7 @@ class ChatReader implements EventReader {
   #finishReason: FinishReason | null = null;
   #isRefused = false;
   #usage: ReportedUsage | null = null;
+  readonly #toolCalls = new ToolCalls();
 
   read(event: Fields): StreamPart[] {
     if (event["error"] !== undefined && event["error"] !== null) throw toStreamError(event["error"]);
@@ -58,6 +60,7 @@ class ChatReader implements EventReader {
     if (reason === "error") throw toStreamError(choice["error"] ?? { type: "server_error" });
     if (typeof reason === "string") this.#finishReason = finishReasons.get(reason) ?? "other";
     const delta = toFields(choice["delta"]);
+    this.#addToolCalls(delta);
     const refusal = toDelta("text-delta", delta["refusal"]);
     if (refusal.length > 0) this.#isRefused = true;
     const reasoning = toDelta("reasoning-delta", delta["reasoning_content"] ?? delta["reasoning"]);
@@ -68,7 +71,18 @@ class ChatReader implements EventReader {
   finish(): StreamPart[] {
     if (this.#finishReason === null) return [];
     const isRefused = this.#isRefused && this.#finishReason === "stop";
-    return [{ type: "end", finishReason: isRefused ? "refusal" : this.#finishReason, usage: this.#usage }];
+    const end = { type: "end", finishReason: isRefused ? "refusal" : this.#finishReason, usage: this.#usage } as const;
+    return [...this.#toolCalls.take(), end];
+  }
+
+  /** In pieces, by their index. One alone is the older form. */
+  #addToolCalls({ tool_calls: calls, function_call: only }: Fields): void {
+    for (const call of Array.isArray(calls) ? calls.map(toFields) : []) {
+      const called = toFields(call["function"]);
+      this.#toolCalls.add(call["index"] ?? call["id"], called["name"], called["arguments"]);
+    }
+    if (only !== undefined && only !== null)
+      this.#toolCalls.add("only", toFields(only)["name"], toFields(only)["arguments"]);
   }
 }
 

@@ -5,6 +5,7 @@ import type { BackendRequest, StreamPart } from "../../backend.ts";
 import { toCacheKey } from "./cache-marks.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
+import { toToolCall } from "./tool-calls.ts";
 import {
   bearer,
   toDelta,
@@ -69,7 +70,7 @@ class ResponsesReader implements EventReader {
       case "response.reasoning_text.delta":
         return toDelta("reasoning-delta", event["delta"]);
       case "response.output_item.done":
-        return toHiddenReasoning(toFields(event["item"]));
+        return toItem(toFields(event["item"]));
       case "response.completed":
         return [{ type: "end", finishReason: this.#isRefused ? "refusal" : "stop", usage: toOpenAIUsage(response) }];
       case "response.incomplete":
@@ -82,6 +83,12 @@ class ResponsesReader implements EventReader {
         return [];
     }
   }
+}
+
+function toItem(item: Fields): StreamPart[] {
+  if (item["type"] === "function_call") return toToolCall(item["name"], item["arguments"]);
+  if (item["type"] === "custom_tool_call") return toToolCall(item["name"], item["input"]);
+  return toHiddenReasoning(item);
 }
 
 /** Encrypted reasoning is taken for base64 with three bytes to a token, which is a guess. Where it is missing, any amount is possible. */

@@ -103,7 +103,6 @@ describe("an answer of Gemini", () => {
     ["SAFETY", "refusal"],
     ["RECITATION", "refusal"],
     ["SPII", "refusal"],
-    ["MALFORMED_FUNCTION_CALL", "other"],
     ["SOMETHING_NEW", "other"],
   ])("may end by %s", (finishReason, expected) => {
     const reader = gemini.createReader();
