@@ -8,13 +8,13 @@ import type { Worker } from "../../environments/environment.ts";
 import { toCommandMessage, type SourceMessage } from "../../protocol/worker/host-messages.ts";
 import type { ChunkHeader, StatusEvent } from "../../protocol/worker/worker-events.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import { Semaphore } from "../../util/async/semaphore.ts";
+import { formatSeconds } from "../../util/text/format.ts";
 import type { ChunkSink, PendingRequests } from "../pending-requests.ts";
 import type { SpoolSpace } from "./spooled-bytes.ts";
 import { SpooledBytes } from "./spooled-bytes.ts";
 
-/** Without a byte. The code may encode what it sends, on a busy machine. */
-const STALL_MS = 60_000;
+/** Without a byte. An event loop of the code may be held up for long by a call that waits. */
+const STALL_MS = 300_000;
 /** What a worker may still send after the host has stopped to listen: it is in the pipe, or was not told yet. */
 const MAX_LATE_BYTES = 64 * 1024 * 1024;
 /** Requests that the host has given up and that may still be answered. */
@@ -26,8 +26,6 @@ export class CallSources {
   readonly #worker: Pick<Worker, "aside">;
   readonly #requests: PendingRequests;
   readonly #space: SpoolSpace;
-  /** One at a time: all may be sent by one thread, and one that waits its turn does not stall. */
-  readonly #turn = new Semaphore(1, Infinity);
   #abandoned = 0;
 
   constructor(worker: Pick<Worker, "aside">, requests: PendingRequests, space: SpoolSpace) {
@@ -38,17 +36,8 @@ export class CallSources {
 
   /** Rejects with the reason of the signal, and with an Error that says why there is no such value. Dispose what it resolves to. */
   async fetch(call: number, source: number, signal: AbortSignal): Promise<SpooledBytes> {
-    await this.#turn.acquire(signal);
-    try {
-      if (this.#abandoned >= MAX_ABANDONED) throw new Error("the session does not send what its calls offer");
-      return await this.#fetch(call, source, signal);
-    } finally {
-      this.#turn.release();
-    }
-  }
-
-  async #fetch(call: number, source: number, signal: AbortSignal): Promise<SpooledBytes> {
     signal.throwIfAborted();
+    if (this.#abandoned >= MAX_ABANDONED) throw new Error("the session does not send what its calls offer");
     const bytes = SpooledBytes.open(this.#space);
     let stop: (error: Error) => void = () => {};
     const stopped = new Promise<never>((_, reject) => {
@@ -105,7 +94,10 @@ class SpoolSink implements ChunkSink {
   constructor(bytes: SpooledBytes, fail: (error: Error) => void) {
     this.#bytes = bytes;
     this.#fail = fail;
-    this.#timer = setTimeout(() => fail(new Error(`the session sent nothing for ${STALL_MS / 1000} s`)), STALL_MS);
+    this.#timer = setTimeout(
+      () => fail(new Error(`the session sent nothing for ${formatSeconds(STALL_MS)}`)),
+      STALL_MS,
+    );
   }
 
   begin({ at, bytes }: ChunkHeader): boolean {

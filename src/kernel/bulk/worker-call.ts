@@ -2,6 +2,7 @@
 
 import type { HostCall } from "../../api/local.ts";
 import type { CallEvent } from "../../protocol/worker/worker-events.ts";
+import { Semaphore } from "../../util/async/semaphore.ts";
 import type { CallSources } from "./call-sources.ts";
 import type { SpooledBytes } from "./spooled-bytes.ts";
 
@@ -14,6 +15,8 @@ export class WorkerCall implements HostCall {
   readonly signal: AbortSignal;
   readonly #number: number;
   readonly #sources: CallSources;
+  /** One at a time: the code that waits for the reply sends them, and one that waits its turn does not stall. */
+  #turn: Semaphore | undefined;
 
   constructor({ id, call, name, args }: CallEvent, signal: AbortSignal, sources: CallSources) {
     this.name = name;
@@ -25,7 +28,13 @@ export class WorkerCall implements HostCall {
   }
 
   /** The bytes of a source that the code offers with this call, until it is answered. Dispose them. */
-  fetch(source: number, signal: AbortSignal): Promise<SpooledBytes> {
-    return this.#sources.fetch(this.#number, source, signal);
+  async fetch(source: number, signal: AbortSignal): Promise<SpooledBytes> {
+    const turn = (this.#turn ??= new Semaphore(1, Infinity));
+    await turn.acquire(signal);
+    try {
+      return await this.#sources.fetch(this.#number, source, signal);
+    } finally {
+      turn.release();
+    }
   }
 }

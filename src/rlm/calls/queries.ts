@@ -134,7 +134,9 @@ export function toCompact(reply: QueryReply): unknown {
 }
 
 export function toFailure(error: unknown): QueryReply {
-  const failed = { ok: false, text: "", finish_reason: null, error: (error as Error).message };
+  const isRefusal = error instanceof BackendConnectionError && error.fault === "refusal";
+  const finish_reason = isRefusal ? "refusal" : null;
+  const failed = { ok: false, text: "", finish_reason, error: (error as Error).message };
   if (error instanceof LimitReached) return { ...failed, kind: "limit", retryable: false };
   if (error instanceof BackendConnectionError) return { ...failed, kind: error.fault, retryable: error.retryable };
   return { ...failed, kind: "error", retryable: false };

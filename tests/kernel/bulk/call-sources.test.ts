@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { WorkerCall } from "../../../src/kernel/bulk/worker-call.ts";
 import { CallSources } from "../../../src/kernel/bulk/call-sources.ts";
 import { SpoolSpace } from "../../../src/kernel/bulk/spooled-bytes.ts";
 import { PendingRequests } from "../../../src/kernel/pending-requests.ts";
@@ -58,9 +59,10 @@ test("the bytes of a source are in a file until it is disposed, and their space 
   }
 });
 
-test("one is fetched after the other", async () => {
+test("one source of a call is fetched after the other", async () => {
   const { sent, sources, begun, end } = open();
-  const all = [sources.fetch(1, 0, never), sources.fetch(1, 1, never)];
+  const call = new WorkerCall({ type: "call", id: "e1", call: 1, name: "n", args: {} }, never, sources);
+  const all = [call.fetch(0, never), call.fetch(1, never)];
   const first = await begun();
   await Promise.resolve();
   expect(sent.map(({ source }) => source)).toEqual([0]);
@@ -105,22 +107,22 @@ test.each([
   expect(end(id, { status: "error" })).toBe(true);
 });
 
-test("a worker that sends nothing for a minute has failed, and one that goes on to do so is asked no more", async () => {
+test("a worker that sends nothing for five minutes has failed, and one that goes on to do so is asked no more", async () => {
   const { sources, begun, chunk } = open();
   const slow = sources.fetch(1, 0, never);
   const id = await begun();
-  await vi.advanceTimersByTimeAsync(50_000);
+  await vi.advanceTimersByTimeAsync(250_000);
   chunk(id, 0, "abc");
-  await vi.advanceTimersByTimeAsync(50_000);
+  await vi.advanceTimersByTimeAsync(250_000);
   const settled = vi.fn();
   void slow.catch(settled);
   expect(settled).not.toHaveBeenCalled();
-  await vi.advanceTimersByTimeAsync(10_000);
-  await expect(slow).rejects.toThrow("the session sent nothing for 60 s");
+  await vi.advanceTimersByTimeAsync(50_000);
+  await expect(slow).rejects.toThrow("the session sent nothing for 5 min 0 s");
   for (let round = 1; round < 64; round += 1) {
     const fetched = sources.fetch(1, 0, never);
     await begun();
-    vi.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(300_000);
     await expect(fetched).rejects.toThrow("sent nothing");
   }
   await expect(sources.fetch(1, 0, never)).rejects.toThrow("does not send what its calls offer");

@@ -62,7 +62,7 @@ describe("a batch", () => {
       [true, "other", false, "fine", true],
       [false, "length", false, " \n", false, "length", false, OUT_OF_TOKENS],
       [false, "refusal", false, "It says that", false, "refusal", false, REFUSED],
-      [false, null, false, "", false, "refusal", false, `${backend} the model refused to answer`],
+      [false, "refusal", false, "", false, "refusal", false, `${backend} the model refused to answer`],
       [false, null, false, "", false, "rate-limit", true, `${backend} too many requests`],
     ]);
   });
@@ -80,6 +80,14 @@ describe("a batch", () => {
     const { shown } = await after(block, "len(r)");
     expect(shown).toContain(`['answer to a', <FailedCall: refusal: ${REFUSED}>]`);
     expect(shown).toContain(`LLMError: item 1 of the batch of 2 failed (refusal): ${REFUSED}`);
+  });
+
+  test("shows a failure as a variable and as a value", async () => {
+    const { shown } = await after("r = llm_query_batched(['filtered'])\none = r[0]\nprint(SHOW_VARS())\none", "1");
+    const failure = `<FailedCall: refusal: ${REFUSED}>`;
+    expect(shown).toMatch(/^one: FailedCall\(refusal: .*\(no length\) = /m);
+    expect(shown).toContain(`r: list (1 items) = [${failure}]`);
+    expect(shown).toContain(`→ ${failure}`);
   });
 
   test.each(["FINAL(r[1])", "FINAL(r)", "FINAL({'all': r})", "SUBMIT(one=r[1])", "FINAL_VAR('r')", "llm_query(r[1])"])(

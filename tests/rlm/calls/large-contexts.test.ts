@@ -88,6 +88,13 @@ describe("the context of a child", () => {
     expect(openFiles()).toBeLessThanOrEqual(before);
   });
 
+  test("is sent by a coroutine after a call that held up its event loop", async () => {
+    const { result } = await play(
+      `import asyncio\nasync def blocking(): return rlm_query("FINAL(len(context))", 'y' * 3_000_000)\nr = await asyncio.gather(rlm_query_async("FINAL(len(context))", 'x' * 4_000_000), blocking())\nseen = [x.data for x in r]`,
+    );
+    expect(result.data).toEqual([4_000_000, 3_000_000]);
+  });
+
   test("is loaded again after its variables were lost", async () => {
     const script: ScriptFunction = (request) => {
       if (questionOf(request) === "child") {
