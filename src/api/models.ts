@@ -27,6 +27,8 @@ export interface ModelSettings {
 export interface ModelDefinition extends ModelSettings {
   /** As the provider spells it, or `backend/model`; or a language model of the AI SDK. */
   readonly model: string | LanguageModel;
+  /** What it is good for, in a few words. The model that writes code reads it. Absent: the name says it. */
+  readonly description?: string | undefined;
   /** A name of `backends`, or a built-in one: `model` is then taken whole. Absent: as for every name of a model. */
   readonly backend?: string | undefined;
 }

@@ -85,6 +85,8 @@ export const rlmSchema = z.strictObject({
 const model = z.strictObject({
   /** As the backend spells it, or `backend/model`. */
   model: text,
+  /** What it is good for, for the model that writes code. */
+  description: text.max(200).optional(),
   /** A provider, or one of [backends.NAME]. */
   backend: text.optional(),
   ...modelSettings,

@@ -20,6 +20,7 @@ interface CommonSettings {
 /** A model by a name of the user's. */
 export interface DefinedModel extends CommonSettings {
   readonly model: string;
+  readonly description?: string;
   readonly backend?: string;
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;

@@ -59,6 +59,8 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # [models.careful]
 # backend = "anthropic"
 # model = "claude-sonnet-5"
+## What it is good for, for the model that writes code.
+# description = "slow and thorough"
 # temperature = 0
 # reasoning_effort = "high"
 # max_tokens = 32000

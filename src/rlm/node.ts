@@ -143,6 +143,7 @@ export class Node {
       tools: tools.listings(),
       canRecurse: depth < this.#run.settings.maxDepth,
       schema,
+      models: this.#run.modelChoice.defined,
       question: depth === 0 ? undefined : this.#run.settings.query,
     };
     this.#conversation.begin(prompts.systemPrompt(strategy, facts), prompts.firstMessage(strategy, query, described));

@@ -6,9 +6,15 @@ import type { BackendRequest, ModelPrice } from "../backends/backend.ts";
 import type { KnownFacts } from "../backends/models/model-facts.ts";
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
+export interface DefinedModel {
+  readonly name: string;
+  /** What it is good for. Absent: the name says it. */
+  readonly description?: string | undefined;
+}
+
 export interface Models {
-  /** The names that were given to models. All others are those of their providers. */
-  readonly names: readonly string[];
+  /** The models that were given a name. All others have those of their providers. */
+  readonly defined: readonly DefinedModel[];
   /** Whether its backend was chosen for all models, or answers for one of the others, too. False where it has a backend of its own. */
   sharesBackend(model: string, others: readonly string[]): boolean;
   /** How it is asked unless a call says otherwise. */

@@ -8,6 +8,7 @@ import { checkOptions, nameType, optionNames } from "./check-options.ts";
 const MODEL = optionNames<ModelDefinition>({
   model: true,
   backend: true,
+  description: true,
   temperature: true,
   seed: true,
   reasoningEffort: true,
@@ -45,6 +46,7 @@ export function checkDefinitions({ models, backends }: Pick<LocalRLMOptions, "mo
     const definition = model as ModelDefinition;
     if (!isObject(definition.model)) checkModelName(`model of ${what}`, definition.model ?? "");
     checkModelName(`backend of ${what}`, definition.backend);
+    checkModelName(`description of ${what}`, definition.description);
     checkModelSettings(what, definition);
   }
   for (const [name, backend] of entriesOf("backends", backends)) {

@@ -28,6 +28,7 @@ type Table = Readonly<Record<string, unknown>>;
 const HIDDEN = "(not shown)";
 /** What follows is a secret: `--token=abc`, `api_key=abc`, `Authorization: Bearer abc`. */
 const ASSIGNED_SECRET = /^(?<name>.*(?:token|secret|password|passwd|api[-_]?key|auth)(?:[^=]*=|[^:]*:\s)).+$/is;
+const SECRET_FIELD = /token|secret|password|passwd|key|auth/i;
 const SECRET_FLAG = /^--?[\w-]*(?:token|secret|password|passwd|api[-_]?key|auth)[\w-]*$/i;
 
 /** Every setting, those of named tables last. */
@@ -66,7 +67,20 @@ function maskSecrets([section, key, name]: readonly string[], value: unknown): u
   const isVariables = (section === "sessions" && key === "env") || (section === "mcp_servers" && name === "env");
   if (isVariables) return typeof value === "object" && value !== null ? mapValues(value as Table) : HIDDEN;
   if (Array.isArray(value)) return maskArguments(value);
+  if (name === "extra_body" || key === "extra_body") return maskFields(value);
   return typeof value === "string" ? maskAddress(value) : value;
+}
+
+/** Fields of requests, to any depth: texts whose names say that they are secret. */
+function maskFields(value: unknown): unknown {
+  if (typeof value === "string") return maskAddress(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(maskFields);
+  const entries = Object.entries(value).map(([name, field]) => {
+    const isSecret = typeof field === "string" && SECRET_FIELD.test(name);
+    return [name, isSecret ? HIDDEN : maskFields(field)];
+  });
+  return Object.fromEntries(entries) as unknown;
 }
 
 function toValueRows(

@@ -29,6 +29,7 @@ export const functionLines = z
     budget: text.describe("Says what may still be spent"),
     SHOW_VARS: text.describe("Lists the variables"),
     rlm_query_at_limit: text.describe("Instead of `rlm_query`, where a node is too deep for children"),
+    models: template("models").describe("Where models have names for `llm_query(model=...)`: {models}"),
     others: text.describe("What has no name of its own"),
   })
   .describe("A line for each function");

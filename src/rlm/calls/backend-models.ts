@@ -15,7 +15,7 @@ import { LanguageModelBackend } from "../../backends/providers/language-model-ba
 import { NO_USAGE } from "../../protocol/usage.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { ModelBackends, type BackendKey, type ModelBackendsOptions } from "../models/model-backends.ts";
-import type { Models } from "../ports.ts";
+import type { DefinedModel, Models } from "../ports.ts";
 import type { ModelPlace } from "../strategy/choose-strategy.ts";
 import type { NamedModel } from "./model-names.ts";
 
@@ -42,6 +42,7 @@ type Found = { readonly settings: ModelSettings } & (
 const MAX_NAMES = 1_000;
 
 export class BackendModels implements Models {
+  readonly defined: readonly DefinedModel[];
   readonly #settings: ModelSettings;
   readonly #prices: BackendModelsOptions["prices"];
   readonly #backends: ModelBackends;
@@ -60,12 +61,10 @@ export class BackendModels implements Models {
     this.#backends = new ModelBackends(backends);
     this.#backendNames = backends.backends;
     this.#dispatcher = dispatcher;
+    this.defined = [...named].flatMap(([name, { description, isDefined }]) =>
+      isDefined ? [{ name, description }] : [],
+    );
     this.#named = new Map([...named].map(([name, one]) => [name, this.#toFound(name, one)]));
-  }
-
-  /** The names that were given to models. */
-  get names(): readonly string[] {
-    return [...this.#named.keys()];
   }
 
   /** Rejects where the backend of one of them cannot be used: an unknown name, a missing key. */

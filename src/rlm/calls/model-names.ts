@@ -18,7 +18,13 @@ export interface ModelRoles<Model = string> {
 }
 
 /** A model under a name of its own. Its `object` answers, or a backend. */
-export type NamedModel = { readonly settings: ModelSettings } & (
+export type NamedModel = {
+  readonly settings: ModelSettings;
+  /** False: it is the object of a role, which nobody has given a name. */
+  readonly isDefined: boolean;
+  /** What it is good for. */
+  readonly description?: string | undefined;
+} & (
   | { readonly object: LanguageModel }
   | { readonly backend?: string | undefined; readonly model: string; readonly object?: undefined }
 );
@@ -48,7 +54,7 @@ export function nameModels(models: ModelRoles<string | LanguageModel>, definitio
     for (const [name, { object }] of named) if (object === one) return name;
     // The same model twice, with different settings, is two models.
     const name = named.has(one.modelId) ? `${one.modelId} (${SUFFIXES[role]})` : one.modelId;
-    named.set(name, { object: one, settings: {} });
+    named.set(name, { object: one, settings: {}, isDefined: false });
     return name;
   };
   const { model, ...others } = models;
@@ -66,8 +72,9 @@ export function nameModels(models: ModelRoles<string | LanguageModel>, definitio
 function toNamed(name: string, one: ModelDefinition | LanguageModel): NamedModel {
   if (name === "") throw new TypeError("Cannot use models: a name is empty");
   if ("doStream" in one) return toNamed(name, { model: one });
-  const { model, backend, ...settings } = one;
-  if (typeof model === "string") return { model, backend, settings: omitUndefined(settings) };
+  const { model, backend, description, ...own } = one;
+  const about = { settings: omitUndefined(own), description, isDefined: true };
+  if (typeof model === "string") return { ...about, model, backend };
   checkLanguageModel(model);
-  return { object: model, settings: omitUndefined(settings) };
+  return { ...about, object: model };
 }

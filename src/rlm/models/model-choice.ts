@@ -4,7 +4,7 @@
 // models of backends that answer for a role.
 
 import { BackendConnectionError } from "../../errors.ts";
-import type { Models } from "../ports.ts";
+import type { DefinedModel, Models } from "../ports.ts";
 
 /** Of one run. Everything that is kept by model is bounded by it. */
 const MAX_MODELS = 100;
@@ -12,11 +12,13 @@ const MAX_LISTED = 20;
 /** In characters. */
 const MAX_SHOWN = 100;
 
-type KnownModels = Pick<Models, "names" | "sharesBackend" | "backendOf">;
+type KnownModels = Pick<Models, "defined" | "sharesBackend" | "backendOf">;
 
 export class ModelChoice {
   /** Those of the roles, then those that have a name. */
   readonly names: readonly string[];
+  /** Those that have a name. */
+  readonly defined: readonly DefinedModel[];
   readonly #roles: readonly string[];
   readonly #models: KnownModels;
   readonly #maxModels: number;
@@ -24,7 +26,8 @@ export class ModelChoice {
 
   /** `maxModels` is how many others may be asked. */
   constructor(roles: readonly string[], models: KnownModels, maxModels = MAX_MODELS) {
-    this.names = [...new Set([...roles, ...models.names])];
+    this.names = [...new Set([...roles, ...models.defined.map(({ name }) => name)])];
+    this.defined = models.defined;
     this.#roles = roles;
     this.#models = models;
     this.#maxModels = maxModels;

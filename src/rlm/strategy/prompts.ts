@@ -4,6 +4,7 @@
 import type { HelperName, Strategy } from "../../protocol/strategy/strategy.ts";
 import type { StrategyPrompts } from "../../protocol/strategy/strategy-prompts.ts";
 import type { ToolListing } from "../../tools/registry.ts";
+import type { DefinedModel } from "../ports.ts";
 import { shorten } from "../../util/text/shorten.ts";
 import { fillTemplate } from "./fill-template.ts";
 
@@ -15,17 +16,22 @@ export interface PromptFacts {
   readonly canRecurse: boolean;
   /** Of the answer. */
   readonly schema: JSONSchema | undefined;
+  /** Models that code may ask by a name of the user's. */
+  readonly models: readonly DefinedModel[];
   /** The question of the root, for a node below it. */
   readonly question?: string | undefined;
 }
 
 const MAX_QUESTION = 300;
+const MAX_MODELS = 20;
+const MAX_DESCRIPTION = 200;
 /** What no model can work without. */
 const NEEDED = ["child", "reply", "functions", "finish", "schema"] as const;
 
-export function systemPrompt(strategy: Strategy, { tools, canRecurse, schema, question }: PromptFacts): string {
+export function systemPrompt(strategy: Strategy, facts: PromptFacts): string {
+  const { tools, schema, question } = facts;
   const { system, role, child, reply, howToWork, finish, functionList, schema: schemaText } = strategy.prompts;
-  const list = [...functionLines(strategy, canRecurse), ...tools.map(toolLine)].map((line) => `- ${line}`).join("\n");
+  const list = [...functionLines(strategy, facts), ...tools.map(toolLine)].map((line) => `- ${line}`).join("\n");
   const parts = {
     role,
     child: question === undefined ? "" : fillTemplate(child, { question: quote(question) }),
@@ -44,11 +50,20 @@ function quote(question: string): string {
   return JSON.stringify(shorten(question, MAX_QUESTION));
 }
 
-function functionLines({ prompts, helpers }: Strategy, canRecurse: boolean): string[] {
-  const { llm_query, rlm_query_at_limit, others, ...lines } = prompts.functions;
+function functionLines({ prompts, helpers }: Strategy, { canRecurse, models: known }: PromptFacts): string[] {
+  const { llm_query, rlm_query_at_limit, models, others, ...lines } = prompts.functions;
   const atLimit: Partial<Record<HelperName, string>> = { rlm_query: rlm_query_at_limit, rlm_query_batched: "" };
   const named = helpers.map((name) => (canRecurse ? undefined : atLimit[name]) ?? lines[name]);
-  return [llm_query, ...named, others].filter((line) => line !== "");
+  const modelLine =
+    known.length === 0
+      ? ""
+      : fillTemplate(models, { models: known.slice(0, MAX_MODELS).map(describeModel).join(", ") });
+  return [llm_query, ...named, modelLine, others].filter((line) => line !== "");
+}
+
+function describeModel({ name, description }: DefinedModel): string {
+  const use = description === undefined ? "" : ` (${shorten(description, MAX_DESCRIPTION).replaceAll(/\s+/g, " ")})`;
+  return JSON.stringify(name) + use;
 }
 
 function toolLine({ signature, doc }: ToolListing): string {

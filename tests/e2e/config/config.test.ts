@@ -59,6 +59,10 @@ describe("config show", () => {
       `
       [rlm]
       base_url = "https://me:planted1@llm.example/v1?key=planted2"
+      extra_body = { tools = [{ headers = { Authorization = "planted11" }, url = "https://planted12@mcp.example" }] }
+      [models.a]
+      model = "m"
+      extra_body = { api_key = "planted13", top_k = 4321 }
       [sessions]
       env = { DATABASE = "planted3" }
       [mcp_servers.a]
@@ -73,6 +77,7 @@ describe("config show", () => {
     });
     expect(stdout + stderr).not.toContain("planted");
     expect(stdout).toContain("llm.example/v1");
+    expect(stdout).toMatch(/mcp\.example[^]*4321/);
     expect(stdout).toContain("--port=1");
     for (const name of ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "RLM_TOKEN", "DATABASE"]) expect(stdout).toContain(name);
   });
@@ -197,6 +202,17 @@ env = { COLOUR = "red" }
     );
     const { stdout } = await run(["config", "trust", "--yes"]);
     expect(stdout).toContain('line 4: backends.a.api_key_env = "GITHUB_TOKEN"\n      the variable of your environment');
+  });
+
+  test("so are fields of requests", async () => {
+    folder.write("project/rlm.toml", "[models.a]\nmodel = 'm'\nextra_body = { background = true }\n");
+    const ignored = await run(["config", "show"]);
+    expect(ignored.stdout).not.toContain("background");
+    const { stdout } = await run(["config", "trust", "--yes"]);
+    expect(stdout).toContain(
+      'line 3: models.a.extra_body = {"background":true}\n      fields of every request to a model',
+    );
+    expect((await run(["config", "show"])).stdout).toMatch(/models\.a\.extra_body +\{"background":true\}/);
   });
 
   test("a file without anything to trust needs none", async () => {

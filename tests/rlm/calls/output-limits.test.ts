@@ -33,7 +33,7 @@ const never = new AbortController().signal;
 function openScene({ facts = {}, limits = {}, answer = () => ({}), onSend }: Scene) {
   const sent: (number | undefined)[] = [];
   const models: Models = {
-    names: [],
+    defined: [],
     sharesBackend: () => true,
     settingsOf: () => ({}),
     scopeOf: () => "here",

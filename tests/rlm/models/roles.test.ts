@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BackendRequest } from "../../../src/backends/backend.ts";
 import type { ScriptedReply } from "../../../src/backends/scripted/script.ts";
-import { ScriptedBackend, type RLMOptions, type Runtime } from "../../internals.ts";
+import type { LanguageModelCall } from "../../../src/backends/providers/language-model.ts";
+import { ScriptedBackend, type LanguageModel, type RLMOptions, type Runtime } from "../../internals.ts";
+import { createLanguageModel } from "../../fixtures/language-model.ts";
 import { openMockProvider } from "../../fixtures/mock-provider.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, isEnd, questionOf, watch } from "../scripting.ts";
@@ -159,6 +161,49 @@ test("keys and addresses of each backend are its own, and errors name it", async
   const keysOf = (mock: typeof first): unknown[] => mock.requests.map(({ headers }) => headers["authorization"]);
   expect(keysOf(first)).toEqual(["Bearer key-of-the-first"]);
   expect(keysOf(second)).toEqual(["Bearer key-of-the-second"]);
+});
+
+test("the model that writes code is told the models that have names", async () => {
+  const { asked, backends } = twoBackends(() => code("FINAL(1)"));
+  const models = { small: { model: "two/s", description: "fast" } };
+  await watch(runtime.rlm({ ...plain, backends, model: "one/root", models }));
+  const [system] = asked[0]?.request.messages ?? [];
+  expect(system?.content).toContain(
+    'model=... of llm_query, where another model than the usual one suits better: "small" (fast)',
+  );
+});
+
+test("objects have names and settings as other models do, and answer beside backends", async () => {
+  const { asked, backends } = twoBackends(() =>
+    code("FINAL([llm_query('?'), llm_query('?', model='careful'), llm_query('?', model='vertex')])"),
+  );
+  const calls: (readonly [string, LanguageModelCall])[] = [];
+  const object = (modelId: string): LanguageModel => {
+    const parts = [
+      { type: "text-delta", id: "1", delta: modelId },
+      { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage: {} },
+    ];
+    return createLanguageModel("v3", (call) => (calls.push([modelId, call]), parts), { modelId });
+  };
+  const vertex = object("gemini-on-vertex");
+  const models = {
+    vertex,
+    careful: { model: object("claude-on-bedrock"), temperature: 0, seed: 3, maxTokens: 500 },
+  };
+  const { result, events } = await watch(
+    runtime.rlm({ ...plain, backends, model: "one/root", subModel: vertex, models, temperature: 0.7 }),
+  );
+  expect(result.data).toEqual(["gemini-on-vertex", "claude-on-bedrock", "gemini-on-vertex"]);
+  expect(asked.map(({ request }) => request.temperature)).toEqual([0.7]);
+  expect(
+    calls.map(([name, { temperature, seed, maxOutputTokens }]) => [name, temperature, seed, maxOutputTokens]),
+  ).toEqual([
+    ["gemini-on-vertex", 0.7, undefined, expect.anything()],
+    ["claude-on-bedrock", 0, 3, 500],
+    ["gemini-on-vertex", 0.7, undefined, expect.anything()],
+  ]);
+  expect(Object.keys(result.usage.byModel)).toEqual(["one/root", "vertex", "careful"]);
+  expect(events.find((event) => event.type === "run-start")).toMatchObject({ subModel: "vertex" });
 });
 
 test("check() finds what is wrong with the backend of any role", async () => {

@@ -5,7 +5,7 @@ import { firstMessage, systemPrompt } from "../../../src/rlm/strategy/prompts.ts
 import { strategies } from "../../../src/rlm/strategy/strategies.ts";
 
 const { frontier, local } = strategies;
-const facts = { tools: [], canRecurse: true, schema: undefined };
+const facts = { tools: [], canRecurse: true, schema: undefined, models: [] };
 
 describe("fillTemplate()", () => {
   test("replaces placeholders once, and leaves other braces and the braces of values as they are", () => {
@@ -31,6 +31,15 @@ describe("systemPrompt()", () => {
   test("says that a child at the limit is a single call", () => {
     const prompt = systemPrompt(frontier, { ...facts, canRecurse: false });
     expect(prompt).toContain("- rlm_query(task, context=None): at this depth the same as llm_query\n- map_query");
+  });
+
+  test("names the models that code may ask, with what they are good for, and no more than twenty", () => {
+    const models = [{ name: "small", description: "fast,\ncheap" }, { name: 'the "big" one' }];
+    const prompt = systemPrompt(frontier, { ...facts, models });
+    expect(prompt).toMatch(/\n- model=[^\n]*: "small" \(fast, cheap\), "the \\"big\\" one"\n- _out\[n\]/);
+    expect(systemPrompt(frontier, facts)).not.toContain("model=...");
+    const many = Array.from({ length: 30 }, (_, n) => ({ name: `m${n}` }));
+    expect(systemPrompt(frontier, { ...facts, models: many })).toMatch(/"m19"\n/);
   });
 
   test("of one's own is followed by what no model can work without, unless it names that", () => {

@@ -33,6 +33,7 @@ export const frontier: Strategy = {
       peek: "peek(value): its beginning and end, with its type and size",
       budget: "budget(): what may still be spent",
       SHOW_VARS: "SHOW_VARS(): your variables",
+      models: "model=... of llm_query, where another model than the usual one suits better: {models}",
       others: "_out[n]: all that block n printed, where it was cut; await works at top level (llm_query_async, ...)",
     },
     howToWork:

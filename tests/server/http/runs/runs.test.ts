@@ -67,7 +67,7 @@ describe("a run", () => {
   });
 
   test("has events, each once, from any cursor; later from its record", async () => {
-    const ask = openWith([code("print('x' * 5000)"), code("FINAL('done')")]);
+    const ask = openWith([code("print(context[:5000])"), code("FINAL('done')")]);
     const { response, headers } = await ask("POST", "/v1/runs", {
       json: { query: "?", context: "c".repeat(10_000) },
       headers: { accept: "text/event-stream" },
@@ -253,6 +253,37 @@ describe("a request", () => {
     });
     expect(body).toMatchObject({ model: "own", subModel: "small", result: { status: "final", data: { n: 7 } } });
     expect(asked).toEqual(["own", "small"]);
+  });
+
+  test("may choose configured models and others of the same backends, and their settings, but no other provider", async () => {
+    const asked: (readonly [string, number | undefined, number | undefined])[] = [];
+    const backend = new ScriptedBackend(({ model, temperature, seed }) => {
+      asked.push([model, temperature, seed]);
+      return model === "x" ? "7" : code("FINAL(llm_query('?', model='small'))");
+    });
+    const models = { small: { model: "here/x", temperature: 0.9 } };
+    const model = { backends: { here: backend }, models, model: "here/root", mode: "rlm", cache: false } as const;
+    const { ask } = openTestServer(runtime, { model });
+    const roles = { model: "here/other", subModel: "small", childModel: "here/root", extractModel: "here/last" };
+    const { body } = await ask("POST", "/v1/runs", {
+      json: { query: "?", ...roles, temperature: 0.2, seed: 5, waitMs: 30_000 },
+    });
+    expect(body).toMatchObject({ model: "here/other", subModel: "small", result: { answer: "7" } });
+    expect(asked).toEqual([
+      ["other", 0.2, 5],
+      ["x", 0.2, 5],
+    ]);
+    const refused = async (json: object): Promise<unknown> => {
+      const answer = await ask("POST", "/v1/runs", { json: { query: "?", ...json } });
+      return [answer.status, answer.body["detail"]];
+    };
+    const why = "the models to choose from are 'here/root', 'small', and all models of here";
+    for (const role of ["model", "subModel", "childModel", "extractModel"])
+      for (const name of ["gpt-5", "anthropic/claude-x", "scripted//etc/passwd"])
+        expect(await refused({ [role]: name })).toEqual([422, `Cannot use the model '${name}': ${why}`]);
+    expect(await refused({ temperature: -1 })).toEqual([422, expect.stringContaining("temperature")]);
+    expect(await refused({ seed: 0.5 })).toEqual([422, expect.stringContaining("seed")]);
+    expect(await refused({ extraBody: {} })).toEqual([422, "There is no field 'extraBody'"]);
   });
 
   test("cannot block the server with a schema's regular expressions", async () => {
