@@ -18,7 +18,10 @@ export class UnusableAddress extends Error {}
 
 /** Throws UnusableAddress. `text` is empty where no address was given. */
 export function parseBaseUrl(text: string, provider: Provider, env: Environment): string {
-  if (text === "") throw new UnusableAddress("it needs the address of its server. Give --base-url or baseUrl");
+  if (text === "") {
+    const why = "it needs the address of its server. Give --base-url or baseUrl, or set";
+    throw new UnusableAddress(`${why} ${provider.urlVariables.at(-1)}`);
+  }
   const complete = provider.protocol === "ollama" ? completeOllama(text) : text;
   const url = URL.canParse(complete) ? new URL(complete) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {

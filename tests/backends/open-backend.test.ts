@@ -145,7 +145,7 @@ describe("the address of Azure", () => {
   });
 
   test("has to be given", () => {
-    expect(() => baseUrlOf("azure", { env: {} })).toThrow("it needs the address of its server");
+    expect(() => baseUrlOf("azure", { env: {} })).toThrow("or set AZURE_OPENAI_ENDPOINT");
   });
 });
 
