@@ -145,6 +145,10 @@ export class Attempt {
           return await this.#awaitEnd(parts);
         }
       }
+    } catch (error) {
+      // After a cut only more of the text was looked for.
+      if (!this.#answer.isCut || signal.aborted) throw error;
+      this.#finishReason = "cut";
     } finally {
       // Closes the request. Its outcome no longer matters.
       parts.return?.().catch(() => {});

@@ -3,8 +3,14 @@
 /** Before its first block a model says briefly what it will do. Reasoning goes on for longer. */
 const LONG = 800;
 /** How models begin to reason, and seldom a reply. */
-const BEGINNING =
-  /^\s*(?:okay\b|ok,|alright\b|hmm\b|wait\b|so,|the user\b|we need to\b|we have to\b|we are (?:given|asked)\b)/i;
+const BEGINNINGS = [
+  "okay\\b|ok,|alright\\b|hmm\\b|wait\\b|so,",
+  "the user\\b|user (?:wants|asks|asked)\\b",
+  "we (?:need|have) to\\b|we are (?:given|asked)\\b",
+  "here's a thinking process|thinking process:",
+  "嗯|好的|首先|用户",
+];
+const BEGINNING = new RegExp(`^\\s*(?:${BEGINNINGS.join("|")})`, "i");
 
 export function looksLikeReasoning(text: string): boolean {
   const fence = text.search(/```|~~~/);

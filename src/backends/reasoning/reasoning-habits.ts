@@ -8,6 +8,9 @@ import { ReasoningSplitter, type ReasoningHabit } from "./reasoning-splitter.ts"
 /** Names of models come from code inside sessions, so habits must not pile up. */
 const MAX_MODELS = 1000;
 
+/** Prompts ask for `<reasoning>` and the like as parts of an answer. All other markers are what models write by themselves. */
+const ASKED_FOR = /^<(?!think>)\w+>$/i;
+
 export class ReasoningHabits {
   readonly #byModel = new Map<string, ReasoningHabit>();
 
@@ -15,8 +18,7 @@ export class ReasoningHabits {
   openSplitter(model: string, { messages }: BackendRequest): ReasoningSplitter {
     return new ReasoningSplitter({
       habit: this.#byModel.get(model),
-      // Prompts ask for `<reasoning>` and the like as parts of an answer. `<think>` is what models write by themselves.
-      isAskedFor: (marker) => !marker.includes("think>") && messages.at(-1)?.content.includes(marker) === true,
+      isAskedFor: (marker) => ASKED_FOR.test(marker) && messages.at(-1)?.content.includes(marker) === true,
       onHabit: (habit) => {
         if (this.#byModel.size >= MAX_MODELS && !this.#byModel.has(model)) this.#byModel.clear();
         this.#byModel.set(model, habit);

@@ -86,6 +86,13 @@ describe("reasoning in the text of an answer", () => {
     expect(backend.characters).toBeLessThan(500);
   });
 
+  test("is looked for without harm where the stream breaks off", async () => {
+    const error = { fault: "connection", retryable: true } as const;
+    const broken = new ScriptedBackend([{ text: `Okay, I look.\n${BLOCK}more`, error }]);
+    const { outcome } = await call(new Dispatcher(), broken);
+    expect(outcome).toMatchObject({ ok: true, text: `Okay, I look.\n${BLOCK}more`, finishReason: "cut", attempts: 1 });
+  });
+
   test("is not looked for where the model says briefly what it does, or the provider shows its reasoning", async () => {
     const brief = new WritesOn(`Let me see.\n${BLOCK}`);
     await call(new Dispatcher(), brief);
