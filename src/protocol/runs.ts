@@ -85,7 +85,7 @@ export const runInfo = z
   .object({
     id: z.string().describe("The id of the run"),
     query: z.string().describe("The question, or its beginning"),
-    model: z.string().describe("Of the root and of nodes below it"),
+    model: z.string().describe("Of the root"),
     subModel: z.string().describe("Answers `llm_query`"),
     status: runState,
     stopReason: stopReason.nullable().describe("What ended it. Null: it is running, or broke"),

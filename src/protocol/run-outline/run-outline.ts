@@ -98,7 +98,7 @@ export const runOutline = z
     runId,
     seq: z.int().describe("The number of the last event that is in it"),
     query: z.string().describe("The first 200 characters of the question"),
-    model: z.string().describe("Of the root and of nodes below it"),
+    model: z.string().describe("Of the root"),
     subModel: z.string().describe("Answers `llm_query`"),
     limits: ledgerLimits,
     maxDepth: z.int().describe("Nodes with a session below the root"),

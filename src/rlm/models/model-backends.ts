@@ -56,6 +56,12 @@ export class ModelBackends {
     return "ready" in entry ? undefined : entry.type;
   }
 
+  /** Also an implementation that calls itself so. */
+  isScripted(key: BackendKey): boolean {
+    const entry = this.#find(key);
+    return ("ready" in entry ? entry.ready.name : entry.type) === "scripted";
+  }
+
   /** Undefined: not opened yet. */
   opened(key: BackendKey): Backend | undefined {
     return this.#opened.get(key);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
-import { BackendModels, type BackendModelsOptions } from "../../../src/rlm/calls/backend-models.ts";
-import { nameModels, type ModelRoles } from "../../../src/rlm/calls/model-names.ts";
+import { BackendModels, type BackendModelsOptions } from "../../../src/rlm/models/backend-models.ts";
+import { nameModels, type ModelRoles } from "../../../src/rlm/models/model-names.ts";
 import { ModelChoice } from "../../../src/rlm/models/model-choice.ts";
 import type { LanguageModel, RLMOptions } from "../../internals.ts";
 import { createLanguageModel } from "../../fixtures/language-model.ts";

@@ -3,8 +3,8 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { expect, test } from "vitest";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
-import { BackendModels } from "../../../src/rlm/calls/backend-models.ts";
-import { nameModels } from "../../../src/rlm/calls/model-names.ts";
+import { BackendModels } from "../../../src/rlm/models/backend-models.ts";
+import { nameModels } from "../../../src/rlm/models/model-names.ts";
 import { ScriptedBackend, type LanguageModel, type RLMOptions } from "../../internals.ts";
 import { createLanguageModel } from "../../fixtures/language-model.ts";
 import { openMockProvider } from "../../fixtures/mock-provider.ts";

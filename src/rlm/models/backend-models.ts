@@ -14,7 +14,7 @@ import { addressOf, type LanguageModel } from "../../backends/providers/language
 import { LanguageModelBackend } from "../../backends/providers/language-model-backend.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
-import { ModelBackends, type BackendKey, type ModelBackendsOptions } from "../models/model-backends.ts";
+import { ModelBackends, type BackendKey, type ModelBackendsOptions } from "./model-backends.ts";
 import type { DefinedModel, Models } from "../ports.ts";
 import type { ModelPlace } from "../strategy/choose-strategy.ts";
 import type { NamedModel } from "./model-names.ts";
@@ -106,9 +106,10 @@ export class BackendModels implements Models {
     return found.key === null || others.some((other) => isSame(this.#find(other)));
   }
 
-  /** Whether a script answers. */
+  /** Whether a script answers, in a file or in a program. */
   isScripted(model: string): boolean {
-    return this.backendOf(model) === "scripted" || this.#isScript(this.#find(model));
+    const found = this.#find(model);
+    return found.object === undefined && this.#backends.isScripted(found.key);
   }
 
   #isScript(found: Found): boolean {
