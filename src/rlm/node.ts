@@ -18,6 +18,7 @@ import { describeBudget } from "./ledger/budget.ts";
 import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import { BlockNotes } from "./notes/block-notes.ts";
+import { toHostLine } from "./notes/host-line.ts";
 import { Answer } from "./reply/answer.ts";
 import { FruitlessReplies, type FruitlessEnd } from "./reply/fruitless-replies.ts";
 import { ReplyReader, type Reading, type ReplyTexts } from "./reply/reply-reader.ts";
@@ -245,7 +246,7 @@ export class Node {
     this.#run.events.emit({ type: "step-end", nodeId, step, observation });
     if (review.kind === "accepted" && !isSentBack) return review.outcome;
     const left = describeBudget(account, blocksLeft);
-    this.#conversation.endTurn({ code: this.#code, observation, message: `${observation}\n\n${left}` });
+    this.#conversation.endTurn({ code: this.#code, observation, message: `${observation}\n\n${toHostLine(left)}` });
     return undefined;
   }
 
