@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ScriptedBackend, type Runtime } from "../../../internals.ts";
 import { makeDataFolder } from "../../../make-data-folder.ts";
 import { openTestRuntime } from "../../../open.ts";
-import { code } from "../../../rlm/scripting.ts";
+import { code, isEnd } from "../../../rlm/scripting.ts";
 import { openTestServer, type Ask } from "../request.ts";
 
 let data: string;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   data = makeDataFolder();
   vi.stubEnv("RLM_DATA", data);
   runtime = await openTestRuntime({ ids: "random" });
-  const backend = new ScriptedBackend(() => code("print('still busy')"));
+  const backend = new ScriptedBackend((request) => (isEnd(request) ? "what I have" : code("print('still busy')")));
   ({ ask } = openTestServer(runtime, { model: { backend, model: "root", mode: "rlm", cache: false } }));
 });
 afterAll(async () => {
