@@ -131,7 +131,7 @@ async function measureHTTP({ quick, row, note, ask }) {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const baseUrl = await within(10_000, "the provider", lineReader(provider.stdout)());
-  const dispatcher = { maxInFlight: IN_FLIGHT, maxPerModel: IN_FLIGHT };
+  const dispatcher = { maxConcurrency: IN_FLIGHT };
   const rlm = ask("openai-compatible", { baseUrl, dispatcher });
   const context = "Is this line about a place? ".repeat(10);
   const rounds = await race(

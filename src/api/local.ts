@@ -310,13 +310,14 @@ export interface LocalRLMOptions extends Omit<RLMOptions, "model" | "subModel" |
 
 /** Concurrency and retries of model calls. */
 export interface DispatchOptions {
-  /** Requests in flight, of all models together. Default: 64. */
-  readonly maxInFlight?: number;
-  /** Of one model of one backend. Default: 64. */
-  readonly maxPerModel?: number;
-  /** Attempts per call, the first one included. Default: 4. */
+  /** The most requests in flight, of all models together. How many there are adapts to the provider. Default: 64. */
+  readonly maxConcurrency?: number;
+  /** Attempts per call, the first one included. Waiting for a rate limit costs none. Default: 4. */
   readonly maxTries?: number;
-  /** The longest that one call waits between its attempts, all together. Default: 120 s. */
+  /**
+   * The longest that calls wait while the provider accepts none, and that one call waits between its attempts, all together. Default:
+   * 5 minutes.
+   */
   readonly maxWaitMs?: number;
   /** Before the second attempt; it doubles each time, up to 30 s. Default: 500 ms. */
   readonly firstDelayMs?: number;

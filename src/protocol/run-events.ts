@@ -106,9 +106,9 @@ const modelCallWait = z.object({
     .describe(
       "Why the call waits, such as `rate-limit`, `server`, `connection` or `timeout`; `length`: its answer was cut off, and it is asked for more",
     ),
-  delayMs: z.number().describe("How long until the next attempt"),
-  attempts: z.int().describe("Attempts so far. What they answered is void. 0: the provider asked to wait before"),
-  error: z.string().nullable().describe("Why the last attempt failed. Null: there was none"),
+  delayMs: z.number().describe("How long until the next attempt, about, where it waits for a rate limit"),
+  attempts: z.int().describe("Attempts so far. What they answered is void"),
+  error: z.string().nullable().describe("Why the last attempt failed. Null: the call waits for a rate limit"),
 });
 
 export const modelCallEnd = z

@@ -325,7 +325,7 @@ describe("recursion", () => {
       if (stepOf(request) > 0) return code("FINAL([str(x) for x in a])");
       return code(`a = rlm_query_batched(['level ${level + 1}'] * 2)`);
     };
-    const { result } = await run(script, {}, { dispatcher: { maxInFlight: 1, maxPerModel: 1 } });
+    const { result } = await run(script, {}, { dispatcher: { maxConcurrency: 1 } });
     expect(result.status).toBe("final");
     expect(JSON.stringify(result.data).match(/bottom/g)).toHaveLength(16);
     expect(Object.keys(result.usage.byNode)).toHaveLength(31);

@@ -105,7 +105,7 @@ describe("a runtime", () => {
     }
     const price = { inputUsd: 1, outputUsd: 2, cacheReadUsd: 1, cacheWriteUsd: 1 };
     const rlm = (options: object) => () => runtime.rlm({ model: "m", backend: "scripted", ...options });
-    expect(rlm({ dispatcher: { maxInflight: 1 } })).toThrow(/'maxInflight'.*'maxInFlight'/);
+    expect(rlm({ dispatcher: { maxConcurency: 1 } })).toThrow(/'maxConcurency'.*'maxConcurrency'/);
     expect(rlm({ prices: { m: { ...price, inputUSD: 1 } } })).toThrow(/'inputUSD'.*'inputUsd'/);
     expect(rlm({ prices: { m: { inputUsd: 1 } } })).toThrow("Cannot use undefined as outputUsd of the price of 'm'");
     expect(rlm({ prices: { m: { ...price, tiers: [price] } } })).toThrow("aboveInputTokens");

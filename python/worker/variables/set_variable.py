@@ -105,11 +105,7 @@ def _limit() -> str:
 
 
 def _json(incoming: Incoming, size: int) -> Any:
-    text = _text(incoming, size)
-    try:
-        return json.loads(text)
-    except MemoryError:
-        raise MemoryError(f"the value of {size:,} bytes of JSON does not fit into {_limit()}") from None
+    return json.loads(_text(incoming, size))
 
 
 _INLINE = {"json": json.loads, "text": str}

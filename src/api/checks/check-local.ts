@@ -22,8 +22,7 @@ const LIMITS = optionNames<Limits>({
 });
 const MOUNT = optionNames<Mount>({ path: true, mode: true, name: true, hideSecrets: true, isOptional: true });
 const DISPATCHER = optionNames<DispatchOptions>({
-  maxInFlight: true,
-  maxPerModel: true,
+  maxConcurrency: true,
   maxTries: true,
   maxWaitMs: true,
   firstDelayMs: true,

@@ -2,6 +2,7 @@
 
 import { BackendConnectionError } from "../../errors.ts";
 import type { Backend, BackendRequest, InputUsagePart, StreamPart } from "../backend.ts";
+import type { RateLimits } from "../rate-limits.ts";
 import { looksLikeReasoning } from "../reasoning/looks-like-reasoning.ts";
 import type { Piece, ReasoningSplitter } from "../reasoning/reasoning-splitter.ts";
 import { AnswerText } from "./answer-text.ts";
@@ -22,6 +23,9 @@ interface Answer {
   readonly reasoning: string;
   readonly finishReason: FinishReason | "cut";
 }
+
+/** Called when the provider accepts the request. */
+type OnAccept = (limits: RateLimits | undefined) => void;
 
 /** No model writes more. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
@@ -53,6 +57,7 @@ export class Attempt {
   #error: unknown = null;
   #isSent = false;
   #isAccepted = false;
+  #onAccept: OnAccept | undefined;
 
   constructor(
     backend: Backend,
@@ -64,6 +69,16 @@ export class Attempt {
     this.#request = request;
     this.#splitter = splitter;
     this.#estimates = estimates;
+  }
+
+  /** The provider accepted the request: from then on it costs something. */
+  get isAccepted(): boolean {
+    return this.#isAccepted;
+  }
+
+  /** An estimate of the request's size. */
+  get inputTokens(): number {
+    return this.#estimates.inputTokens;
   }
 
   /** Null: there is an answer. */
@@ -102,8 +117,9 @@ export class Attempt {
   }
 
   /** Call once. Never rejects: see `error`. Returns at once after an abort, even where the backend ignores it. */
-  async run(options: CallOptions): Promise<void> {
+  async run(options: CallOptions, onAccept?: OnAccept): Promise<void> {
     const { signal } = options;
+    this.#onAccept = onAccept;
     const own = this.#backend.sharesSignals === true ? undefined : new AbortController();
     let unlisten = (): void => {};
     try {
@@ -157,7 +173,10 @@ export class Attempt {
 
   /** Its text may be reasoning of the model, whichever way the provider sends it. */
   #split(part: StreamPart, { toolCalls }: CallOptions): readonly (StreamPart | Piece)[] {
-    this.#isAccepted = true;
+    if (!this.#isAccepted) {
+      this.#isAccepted = true;
+      this.#onAccept?.(part.type === "response-start" ? part.rateLimits : undefined);
+    }
     if (part.type === "tool-call" && toolCalls === "text") {
       return [{ type: "text-delta", text: toToolCallText(part, this.#answer.text) }];
     }

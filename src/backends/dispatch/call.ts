@@ -26,12 +26,22 @@ export type CallPart =
       /** Of all attempts so far. */
       readonly usage: ModelUsage;
       readonly attempts: number;
-    }
-  /** The next attempt waits: the provider asked to leave its model alone for so long. */
-  | { readonly type: "pause"; readonly delayMs: number; readonly attempts: number };
+    };
+
+/** The next attempt of a call waits for a limit of the provider. */
+export interface CallPause {
+  /** About how long. */
+  readonly delayMs: number;
+  /** So far. */
+  readonly attempts: number;
+}
 
 export interface CallOptions {
   readonly signal: AbortSignal;
+  /** Calls of one group are made in their order; groups take turns. Default: one group for all that name none. */
+  readonly group?: object;
+  /** How much longer the caller waits. A Retry-After that is longer fails the call at once. Default: `maxWaitMs` of the dispatcher. */
+  readonly timeLeftMs?: () => number;
   /** Default: by the bytes of each text. */
   readonly estimates?: Estimates;
   /** `text`: calls of tools become text of the answer. Absent: they are left out. */
@@ -41,6 +51,8 @@ export interface CallOptions {
    * ends the call and is its error.
    */
   readonly onPart?: (part: CallPart) => "cut" | void | Promise<"cut" | void>;
+  /** Called when the call begins to wait, and again where it turns out to be much longer. An exception ends the call. */
+  readonly onPause?: (pause: CallPause) => void;
 }
 
 export interface CallTotals {

@@ -1,20 +1,22 @@
-// Calls of models: concurrency, queueing, retries.
+// Calls of models: concurrency, pace, queueing, retries.
 //
-// A call holds a slot only while its request is in flight, not while it waits for a retry or while its model is paused. A
-// Retry-After pauses the model for all calls. The slot is free as soon as the call ends, whatever ends it.
+// A call holds a slot only while its request is in flight. Waiting for a limit of the provider costs no attempt: the call waits as long as
+// its time lasts and the provider accepts anything at all. Other faults are retried a few times.
 //
 // A call does not throw: its usage has to be paid for however it ended, so the outcome has both the error and the usage.
 
 import type { DispatchOptions } from "../../api/local.ts";
 import { BackendConnectionError } from "../../errors.ts";
+import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
 import { checkCount } from "../../util/check-number.ts";
 import type { Backend, BackendRequest } from "../backend.ts";
+import { ReasoningHabits } from "../reasoning/reasoning-habits.ts";
+import { Attempt } from "./attempt.ts";
 import type { CallOptions, CallOutcome, CallTotals } from "./call.ts";
 import { sleep, systemClock, type Clock } from "./clock.ts";
-import { ModelSlots } from "./model-slots.ts";
-import { Attempt } from "./attempt.ts";
-import { ReasoningHabits } from "../reasoning/reasoning-habits.ts";
-import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
+import { Lanes } from "./lanes.ts";
+import type { Rejection } from "./limits/lane.ts";
+import { LimitWait, type LimitWaitOptions } from "./limit-wait.ts";
 
 export interface DispatcherOptions extends DispatchOptions {
   readonly clock?: Clock;
@@ -25,87 +27,107 @@ export interface DispatcherOptions extends DispatchOptions {
 const MAX_DELAY_MS = 30_000;
 
 export class Dispatcher {
-  readonly #slots: ModelSlots;
+  readonly #lanes: Lanes;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #maxTries: number;
-  readonly #maxWaitMs: number;
+  readonly #waitOptions: LimitWaitOptions;
   readonly #firstDelayMs: number;
   readonly #habits = new ReasoningHabits();
 
   constructor(options: DispatcherOptions = {}) {
-    const { maxInFlight = 64, maxPerModel = 64, maxTries = 4, clock = systemClock } = options;
-    checkCount("maxInFlight", maxInFlight, 1);
-    checkCount("maxPerModel", maxPerModel, 1);
+    const {
+      maxConcurrency = 64,
+      maxTries = 4,
+      firstDelayMs = 500,
+      clock = systemClock,
+      random = Math.random,
+    } = options;
     checkCount("maxTries", maxTries, 1);
-    this.#slots = new ModelSlots({ maxInFlight, maxPerModel, clock });
+    this.#lanes = new Lanes({ maxConcurrency, firstDelayMs, random, clock });
     this.#clock = clock;
-    this.#random = options.random ?? Math.random;
+    this.#random = random;
     this.#maxTries = maxTries;
-    this.#maxWaitMs = options.maxWaitMs ?? 120_000;
-    this.#firstDelayMs = options.firstDelayMs ?? 500;
+    this.#waitOptions = { clock, maxWaitMs: options.maxWaitMs ?? 300_000 };
+    this.#firstDelayMs = firstDelayMs;
   }
 
   /** Requests in flight. */
   get inFlight(): number {
-    return this.#slots.inFlight;
+    return this.#lanes.inFlight;
   }
 
   /** Calls that wait for a slot. */
   get waiting(): number {
-    return this.#slots.waiting;
+    return this.#lanes.waiting;
   }
 
   /** Never rejects: see `ok` of the outcome. */
   async call(backend: Backend, request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
-    const lane = `${backend.name} ${request.model}`;
-    const ticket = this.#slots.createTicket();
+    const { signal, onPart, group = this } = options;
+    const open = this.#lanes.laneOf(backend, request.model);
+    const { lane } = open;
+    const wait = new LimitWait(backend.name, lane, options, this.#waitOptions);
     let totals: CallTotals = { usage: NO_USAGE, attempts: 0 };
+    const reconsider = (ahead: number, isRejected: boolean): void => {
+      wait.checkPause();
+      if (isRejected) wait.checkBlockage();
+      wait.report(ahead, totals.attempts);
+    };
+    const applicant = { ticket: this.#lanes.createTicket(), group, signal, reconsider };
+    const failed = (error: unknown): CallOutcome => ({ ok: false, error: errorOf(error, options), ...totals });
+    let tries = 0;
     let waitedMs = 0;
     try {
       for (;;) {
-        const pausedMs = this.#checkPause(backend.name, lane);
-        // A timer may end less than a millisecond early: the rest of a pause that this call has waited for is none of its own.
-        if (pausedMs > 1) await options.onPart?.({ type: "pause", delayMs: pausedMs, attempts: totals.attempts });
-        const release =
-          this.#slots.tryAcquire(lane, ticket, options.signal) ??
-          (await this.#slots.acquire(lane, ticket, options.signal));
-        const attempt = new Attempt(backend, request, this.#habits.openSplitter(lane, request), options.estimates);
-        await attempt.run(options); // never rejects
-        const { error } = attempt;
-        if (isRetryable(error)) this.#slots.pause(lane, error.retryAfterMs ?? 0);
-        release();
+        wait.checkPause();
+        wait.report(open.calls.before(applicant.ticket), totals.attempts);
+        const slot = this.#lanes.tryEnter(open, applicant) ?? (await this.#lanes.enter(open, applicant));
+        const attempt = new Attempt(backend, request, this.#habits.openSplitter(open.key, request), options.estimates);
+        await attempt.run(options, (limits) => this.#lanes.accept(slot, limits, attempt.inputTokens)); // never rejects
+        const { error, isAccepted } = attempt;
+        const rejection = isAccepted ? undefined : toRejection(error);
+        if (rejection === undefined && isRetryable(error)) lane.pause(error.retryAfterMs ?? 0, this.#clock.now());
+        this.#lanes.end(slot, rejection);
         totals = { usage: addUsage(totals.usage, attempt.usage), attempts: totals.attempts + 1 };
         if (error === null) {
           const { text, reasoning, finishReason } = attempt.answer;
           return { ok: true, text, reasoning, finishReason, ...totals };
         }
-        const delayMs = this.#delayBefore(totals.attempts + 1, error, waitedMs);
-        if (delayMs === null || !isRetryable(error)) return { ok: false, error: errorOf(error, options), ...totals };
-        await options.onPart?.({ type: "retry", error, delayMs, ...totals });
-        await sleep(delayMs, options.signal, this.#clock);
+        if (!isRetryable(error)) return failed(error);
+        if (rejection === undefined) tries += 1;
+        else wait.checkBlockage(error);
+        const delayMs =
+          rejection === undefined
+            ? this.#delayBefore(tries + 1, error, waitedMs)
+            : Math.ceil(lane.waitMs(open.calls.before(applicant.ticket), this.#clock.now()));
+        if (delayMs === null) return failed(error);
+        wait.expect(delayMs);
+        await onPart?.({ type: "retry", error, delayMs, ...totals });
+        if (rejection !== undefined) continue; // the lane says when
+        await sleep(delayMs, signal, this.#clock);
         waitedMs += delayMs;
       }
     } catch (error) {
-      return { ok: false, error: errorOf(error, options), ...totals };
+      return failed(error);
     }
   }
 
   /** Null: no further attempt. */
-  #delayBefore(nextAttempt: number, error: unknown, waitedMs: number): number | null {
-    if (!isRetryable(error) || nextAttempt > this.#maxTries) return null;
-    const longest = Math.min(MAX_DELAY_MS, this.#firstDelayMs * 2 ** (nextAttempt - 2));
+  #delayBefore(nextTry: number, error: BackendConnectionError, waitedMs: number): number | null {
+    if (nextTry > this.#maxTries) return null;
+    const longest = Math.min(MAX_DELAY_MS, this.#firstDelayMs * 2 ** (nextTry - 2));
     const delayMs = Math.max(error.retryAfterMs ?? 0, longest * (0.5 + this.#random() / 2));
-    return waitedMs + delayMs > this.#maxWaitMs ? null : delayMs;
+    return waitedMs + delayMs > this.#waitOptions.maxWaitMs ? null : delayMs;
   }
+}
 
-  /** How long the model is paused. Fails at once where that is longer than a call may wait. */
-  #checkPause(backend: string, lane: string): number {
-    const retryAfterMs = Math.ceil(this.#slots.pauseOf(lane));
-    if (retryAfterMs <= this.#maxWaitMs) return retryAfterMs;
-    const why = `too many requests: it wants to be left alone for another ${Math.ceil(retryAfterMs / 1000)} s`;
-    throw new BackendConnectionError({ backend, fault: "rate-limit", why, status: 429, retryable: true, retryAfterMs });
-  }
+/** Undefined: no limit of the provider was in the way. */
+function toRejection(error: unknown): Rejection | undefined {
+  if (!isRetryable(error)) return undefined;
+  const { fault, status, retryAfterMs, message } = error;
+  const isOverload = status === 529 || (status === 503 && retryAfterMs !== null);
+  return fault === "rate-limit" || isOverload ? { retryAfterMs, isOverload, message } : undefined;
 }
 
 function isRetryable(error: unknown): error is BackendConnectionError {

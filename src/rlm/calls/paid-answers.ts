@@ -6,7 +6,7 @@
 import type { BackendRequest } from "../../backends/backend.ts";
 import type { CallPart } from "../../backends/dispatch/call.ts";
 import { BackendConnectionError } from "../../errors.ts";
-import type { ModelCallStart } from "../../protocol/run-events.ts";
+import type { ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
 import { addUsage, type ModelUsage } from "../../protocol/usage.ts";
 import type { EventEmitter } from "../events/event-emitter.ts";
 import { type CallRequest, maxUsageOf, type ReservedCall } from "../ledger/account.ts";
@@ -33,6 +33,9 @@ export interface PaidAnswersOptions {
   readonly estimator: TokenEstimator;
 }
 
+/** Why a call waits, and how long. */
+type Wait = Pick<Extract<RunEvent, { type: "model-call-wait" }>, "fault" | "delayMs" | "attempts" | "error">;
+
 /** An answer of a backend to be paid for. */
 interface Order {
   readonly wanted: CallRequest;
@@ -50,8 +53,6 @@ interface Fetched {
 const LAST_CALLS: ReadonlySet<ModelCallStart["purpose"]> = new Set(["extract", "direct"]);
 /** A last answer may be shorter than others, rather than none. */
 const LEAST_ANSWER_TOKENS = 32;
-/** Why a call waits before its first attempt. */
-const PAUSED = { fault: "rate-limit", message: null } as const;
 
 export class PaidAnswers {
   readonly #models: Models;
@@ -98,7 +99,7 @@ export class PaidAnswers {
   /** The answer was cut off. It is asked for once more where a larger limit can help and can be paid now, else it stands. */
   async #askForMore(open: OpenCall, output: OutputCall, wanted: CallRequest, cut: Fetched): Promise<Reply> {
     const { reply, outputTokens } = cut;
-    const { account, model, signal, purpose, nodeId, onRestart, onText } = open.call;
+    const { account, model, signal, purpose, onRestart, onText } = open.call;
     const facts = await this.#models.factsOf(model); // the provider may have refused more
     const limit = this.#limits.more({ ...output, facts }, cut.limit, { text: reply.text, outputTokens });
     if (limit === undefined) return reply;
@@ -107,8 +108,7 @@ export class PaidAnswers {
     const reserved = account.reserveCallNow(more, { finishing: LAST_CALLS.has(purpose), signal });
     if (reserved === undefined) return reply;
     const error = `the answer was cut off after ${outputTokens} tokens`;
-    const { callId } = open;
-    this.#events.emit({ type: "model-call-wait", nodeId, callId, fault: "length", delayMs: 0, attempts: 1, error });
+    this.#emitWait(open, { fault: "length", delayMs: 0, attempts: 1, error });
     onRestart?.();
     try {
       const { reply: whole } = await this.#ask(open, { wanted: more, limit }, reserved);
@@ -142,6 +142,9 @@ export class PaidAnswers {
       // A node follows them or is told; to anybody else they are no answer.
       toolCalls: purpose === "step" || purpose === "extract" ? "text" : undefined,
       onPart: (part) => this.#onPart(open, part, charged),
+      onPause: (pause) => this.#emitWait(open, { ...pause, fault: "rate-limit", error: null }),
+      group: this,
+      timeLeftMs: () => account.timeLeftMs({ finishing }),
     });
     open.usage = addUsage(open.usage, charged.end(outcome.usage));
     if (!outcome.ok) throw outcome.error;
@@ -158,13 +161,15 @@ export class PaidAnswers {
     return { reply, outputTokens: usage.outputTokens, limit: { ...limit, tokens: maxTokens } };
   }
 
-  #onPart({ call, callId }: OpenCall, part: CallPart, charged: ChargedCall): "cut" | undefined | Promise<undefined> {
-    if (part.type === "retry" || part.type === "pause") {
-      const { nodeId } = call;
-      const { delayMs, attempts } = part;
-      const { fault, message } = part.type === "retry" ? part.error : PAUSED;
-      this.#events.emit({ type: "model-call-wait", nodeId, callId, fault, delayMs, attempts, error: message });
-      if (part.type === "pause") return undefined;
+  #emitWait({ call, callId }: OpenCall, wait: Wait): void {
+    this.#events.emit({ type: "model-call-wait", nodeId: call.nodeId, callId, ...wait });
+  }
+
+  #onPart(open: OpenCall, part: CallPart, charged: ChargedCall): "cut" | undefined | Promise<undefined> {
+    const { call, callId } = open;
+    if (part.type === "retry") {
+      const { delayMs, attempts, error } = part;
+      this.#emitWait(open, { delayMs, attempts, fault: error.fault, error: error.message });
       call.onRestart?.();
       return charged.retry(part.usage);
     }

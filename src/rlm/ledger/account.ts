@@ -173,6 +173,11 @@ export class Account {
     return this.#affordable(inputTokens, price, model, (axis) => this.#limits.least("available", axis, finishing));
   }
 
+  /** Until the limit on time that ends first. Infinity: there is none. */
+  timeLeftMs({ finishing = false }: ReserveOptions = {}): number {
+    return this.#limits.least("unspent", "wallMs", finishing);
+  }
+
   /** Counts a step, or throws LimitReached. */
   countIteration(): void {
     this.#count("iterations");

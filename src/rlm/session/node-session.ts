@@ -7,9 +7,8 @@ import type { Result } from "../../api/result-view.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
+import { type ContextItem, describeItems, loadContext } from "../context/context.ts";
 import type { Turn } from "../compaction/conversation.ts";
-import { describeItems, loadContext } from "../context/context.ts";
-import type { ContextItem } from "../context/context-item.ts";
 import { toHostLine } from "../notes/host-line.ts";
 import { toObservation } from "./observation.ts";
 
@@ -67,10 +66,7 @@ export class NodeSession {
   async prepare({ contextCharacters }: Strategy["observations"]): Promise<string> {
     const { context, signal } = this.#settings;
     this.#epoch = (await this.#install()).unwrap().epoch;
-    await loadContext(this.#session, context, signal).catch((error: Error) => {
-      signal.throwIfAborted();
-      throw new Error(`${error.message}. No model was asked`, { cause: error });
-    });
+    await loadContext(this.#session, context, signal);
     return describeItems(this.#session, context, contextCharacters);
   }
 

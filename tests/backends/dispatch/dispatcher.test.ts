@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Backend, BackendPart, BackendRequest, StreamPart } from "../../../src/backends/backend.ts";
 import { NO_USAGE, type ModelUsage } from "../../../src/protocol/usage.ts";
-import type { CallPart } from "../../../src/backends/dispatch/call.ts";
+import type { CallPart, CallPause } from "../../../src/backends/dispatch/call.ts";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import { ScriptedBackend } from "../../../src/backends/scripted/scripted.ts";
 import type { ScriptedReply } from "../../../src/backends/scripted/script.ts";
@@ -214,7 +214,7 @@ describe("Retry-After", () => {
     await settle();
     const others = [call("busy"), call("busy"), call("free")];
     await clock.goTo(4999);
-    expect([asked, dispatcher.waiting, dispatcher.inFlight]).toEqual([["busy at 0", "free at 0"], 2, 0]);
+    expect([asked, dispatcher.waiting, dispatcher.inFlight]).toEqual([["busy at 0", "free at 0"], 3, 0]);
     await clock.goTo(5000);
     expect((await Promise.all([first, ...others])).map(({ ok }) => ok)).toEqual([true, true, true, true]);
     expect(asked.slice(2)).toEqual(["busy at 5000", "busy at 5000", "busy at 5000"]);
@@ -228,9 +228,10 @@ describe("Retry-After", () => {
     const heard: unknown[] = [];
     const call = (who: string, model = "busy") => {
       const onPart = (part: CallPart): void => {
-        if (part.type === "retry" || part.type === "pause") heard.push([who, part.type, part.delayMs, part.attempts]);
+        if (part.type === "retry") heard.push([who, part.type, part.delayMs, part.attempts]);
       };
-      return dispatcher.call(backend, aRequest({ model }), { signal: never, onPart });
+      const onPause = ({ delayMs, attempts }: CallPause): void => void heard.push([who, "pause", delayMs, attempts]);
+      return dispatcher.call(backend, aRequest({ model }), { signal: never, onPart, onPause });
     };
     const first = call("first");
     await clock.goTo(2000);
@@ -279,7 +280,7 @@ describe("Retry-After", () => {
 describe("slots", () => {
   test("are acquired in the order of the calls", async () => {
     const order: string[] = [];
-    const dispatcher = new Dispatcher({ maxInFlight: 1 });
+    const dispatcher = new Dispatcher({ maxConcurrency: 1 });
     const backend = new ScriptedBackend(async ({ model }) => {
       order.push(model);
       await settle();
@@ -291,19 +292,19 @@ describe("slots", () => {
   });
 
   test("of a full model do not hold up another model", async () => {
-    const dispatcher = new Dispatcher({ maxInFlight: 3, maxPerModel: 1 });
+    const dispatcher = new Dispatcher();
     const backend = new HangingBackend();
     const controller = new AbortController();
     const call = (model: string) => dispatcher.call(backend, aRequest({ model }), { signal: controller.signal });
-    const calls = [call("a"), call("a"), call("b")];
+    const calls = [...Array.from({ length: 40 }, () => call("a")), call("b")];
     await settle();
-    expect([backend.models, dispatcher.waiting]).toEqual([["a", "b"], 1]);
+    expect([backend.models.at(-1), dispatcher.inFlight, dispatcher.waiting]).toEqual(["b", 33, 8]);
     controller.abort();
     await Promise.all(calls);
   });
 
   test("are free at once after an abort, even where the backend ignores it", async () => {
-    const dispatcher = new Dispatcher({ maxInFlight: 1 });
+    const dispatcher = new Dispatcher({ maxConcurrency: 1 });
     const controller = new AbortController();
     const stuck = dispatcher.call(new HangingBackend(), aRequest(), { signal: controller.signal });
     const next = dispatcher.call(new ScriptedBackend(["answer"]), aRequest(), { signal: never });
@@ -315,7 +316,7 @@ describe("slots", () => {
   });
 
   test("are not taken by a call that is aborted in the queue", async () => {
-    const dispatcher = new Dispatcher({ maxInFlight: 1 });
+    const dispatcher = new Dispatcher({ maxConcurrency: 1 });
     const first = new AbortController();
     const second = new AbortController();
     const backend = new HangingBackend();
@@ -329,7 +330,7 @@ describe("slots", () => {
   });
 
   test("refuse invalid limits", () => {
-    expect(() => new Dispatcher({ maxInFlight: 0 })).toThrow(RangeError);
+    expect(() => new Dispatcher({ maxConcurrency: 0 })).toThrow(RangeError);
     expect(() => new Dispatcher({ maxTries: 1.5 })).toThrow(RangeError);
   });
 });

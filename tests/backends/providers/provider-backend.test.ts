@@ -237,7 +237,7 @@ describe.each(["openai", "anthropic", "gemini", "ollama", "openai-compatible"])(
     let asked = 0;
     mock.plan(() => (asked++ === 3 ? { status: 429, headers: { "retry-after-ms": "20" } } : { text: ["yes"] }));
     const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
-    const dispatcher = new Dispatcher({ maxInFlight: 4, firstDelayMs: 1 });
+    const dispatcher = new Dispatcher({ maxConcurrency: 4, firstDelayMs: 1 });
     const calls = Array.from({ length: 12 }, () => dispatcher.call(backend, aRequest(), { signal: never }));
     const outcomes = await Promise.all(calls);
     expect(outcomes.map((outcome) => outcome.ok && outcome.text)).toEqual(Array(12).fill("yes"));

@@ -40,7 +40,7 @@ async function after(
     if (request.model === "sub" || questionOf(request) !== "?") return script(request, n);
     return stepOf(request) > 0 ? code(`FINAL(${expression})`) : code(block);
   };
-  const dispatcher = { firstDelayMs: 1, maxTries: 1 };
+  const dispatcher = { firstDelayMs: 1, maxTries: 1, maxWaitMs: 0 };
   const { result, observations } = await watch(scripted(runtime, play, { dispatcher }));
   expect(result.status).toBe("final");
   return { shown: observations[0], data: result.data };

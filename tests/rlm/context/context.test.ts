@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { describeItems } from "../../../src/rlm/context/context.ts";
-import type { ContextItem } from "../../../src/rlm/context/context-item.ts";
+import { describeItems, type ContextItem } from "../../../src/rlm/context/context.ts";
 import type { Session } from "../../../src/session/session.ts";
 
 const items: readonly ContextItem[] = [{ name: "context", kind: "text", bytes: 3, value: { text: "one" } }];

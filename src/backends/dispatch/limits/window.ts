@@ -1,0 +1,70 @@
+// How many requests to one model may be in flight.
+//
+// Begins at a moderate number and grows with each accepted request while it is the constraint, up to the configured limit. Where two
+// rejections in a row leave the same number in flight, the provider seems to limit concurrency: that number is kept, and one request
+// more is tried at growing intervals, until one is accepted.
+
+const START = 32;
+const FIRST_TRY_MS = 500;
+const MAX_TRY_MS = 8_000;
+
+export class Window {
+  readonly #max: number;
+  #size: number;
+  /** The limit of the provider. Infinity: it seems to have none. */
+  #limit = Infinity;
+  #tryAt = 0;
+  #tryMs = FIRST_TRY_MS;
+  /** In flight after the last rejection. */
+  #left = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+    this.#size = Math.min(max, START);
+  }
+
+  /** Milliseconds until another request may be in flight. Infinity: not before one ends. */
+  delayMs(inFlight: number, now: number): number {
+    if (inFlight >= this.#size || inFlight > this.#limit) return Infinity;
+    return inFlight < this.#limit ? 0 : Math.max(0, this.#tryAt - now);
+  }
+
+  /** Whether the next request tries out if more than the limit may be in flight. */
+  isTry(inFlight: number): boolean {
+    return inFlight >= this.#limit;
+  }
+
+  /** True: it has grown. */
+  accept(inFlight: number, isTry: boolean): boolean {
+    const size = this.#size;
+    if (inFlight >= size) this.#size = Math.min(this.#max, size + 1);
+    if (isTry) this.#setLimit(Infinity);
+    return isTry || this.#size > size;
+  }
+
+  /** So many are left in flight. True: the limit explains the rejection. */
+  reject(inFlight: number, isTry: boolean, now: number): boolean {
+    if (isTry || inFlight >= this.#limit) {
+      if (isTry) this.#tryMs = Math.min(MAX_TRY_MS, this.#tryMs * 2);
+      this.#tryAt = now + this.#tryMs;
+      return true;
+    }
+    const isSame = inFlight > 0 && inFlight === this.#left && this.#limit === Infinity;
+    this.#setLimit(isSame ? inFlight : Infinity);
+    this.#tryAt = now + this.#tryMs;
+    this.#left = inFlight;
+    return false;
+  }
+
+  /** Another one of the same burst was rejected. */
+  rejectAlso(inFlight: number): void {
+    this.#left = Math.min(this.#left, inFlight);
+    if (this.#limit !== Infinity) this.#limit = Math.max(1, Math.min(this.#limit, inFlight));
+  }
+
+  #setLimit(limit: number): void {
+    if (this.#limit === Infinity) this.#tryMs = FIRST_TRY_MS;
+    this.#limit = limit;
+    this.#left = 0;
+  }
+}
