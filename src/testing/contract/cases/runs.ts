@@ -34,6 +34,27 @@ export const RUNS: readonly ContractCase[] = [
     },
   },
   {
+    name: "a request overrides single models, and what it says of all of them is checked",
+    needs: ["runs"],
+    async run({ rlm }) {
+      const asking = rlm({ mode: "rlm", extractModel: "closer" });
+      const run = asking.run({
+        query: "code: FINAL(llm_query('code: 1'))",
+        subModel: "reader",
+        temperature: 0,
+        seed: 1,
+      });
+      const [start] = await collect(run);
+      matches(start, { type: "run-start", subModel: "reader", extractModel: "closer" });
+      check(start?.type === "run-start" && start.childModel === start.model, "nodes below have the model of the root");
+      const { usage } = await run;
+      equal([usage.byRole.root?.llmCalls, usage.byRole.sub?.llmCalls], [1, 1], "the calls by role");
+      throws(() => rlm({ temperature: -1 }), RangeError);
+      throws(() => asking.run({ query: "say: x", seed: 0.5 }), RangeError);
+      throws(() => asking.run({ query: "say: x", childModel: "" }), TypeError);
+    },
+  },
+  {
     name: "a run has events from its start to its end, read live, late and twice",
     needs: ["runs"],
     async run({ rlm, other }) {
