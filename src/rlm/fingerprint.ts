@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import type { FileRange } from "../session/state/set-variable.ts";
-import type { ContextItem } from "./context/context.ts";
+import type { ContextItem } from "./context/context-item.ts";
 import type { RunSettings } from "./run-context.ts";
 
 type RunRequestFacts = Pick<

@@ -12,7 +12,7 @@ import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ModelCalls } from "./calls/model-calls.ts";
 import type { ToolCalls } from "./calls/tool-calls.ts";
-import type { ContextItem } from "./context/context.ts";
+import type { ContextItem } from "./context/context-item.ts";
 import type { EventEmitter } from "./events/event-emitter.ts";
 import type { Account } from "./ledger/account.ts";
 import type { Concurrency } from "./ledger/concurrency.ts";

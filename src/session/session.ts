@@ -4,7 +4,7 @@
 
 import { inspect as printed } from "node:util";
 import { requireCapability } from "../environments/capabilities.ts";
-import type { SandboxUsage } from "../environments/environment.ts";
+import type { SandboxLimits, SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/listeners.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import type { HistoryEntry } from "../protocol/execution.ts";
@@ -270,6 +270,11 @@ export class Session implements AsyncDisposable {
 
   get state(): SessionInfo["state"] {
     return this.#executor.state;
+  }
+
+  /** What the environment enforces on it. */
+  get limits(): SandboxLimits {
+    return this.#settings.sandboxOptions.limits;
   }
 
   /** Throws SessionClosedError. */

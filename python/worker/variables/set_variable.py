@@ -105,7 +105,11 @@ def _limit() -> str:
 
 
 def _json(incoming: Incoming, size: int) -> Any:
-    return json.loads(_text(incoming, size))
+    text = _text(incoming, size)
+    try:
+        return json.loads(text)
+    except MemoryError:
+        raise MemoryError(f"the value of {size:,} bytes of JSON does not fit into {_limit()}") from None
 
 
 _INLINE = {"json": json.loads, "text": str}

@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import { endWith, exitWith } from "../options/action.ts";
+import { parseSize } from "../options/option-values.ts";
 import { addSettingFlags } from "../options/setting-flags.ts";
 import type { RunArguments } from "./run.ts";
 
@@ -29,6 +30,7 @@ export function addRun(program: Command): void {
     .option("--quiet", "only errors on standard error")
     .option("--demo", "a demonstration without a key or a network")
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
+    .option("--memory <size>", "memory limit of each session, such as 512m or 4g (default: 2g)", parseSize)
     .option("--config <file>", "use this file instead of rlm.toml")
     .option("--server [url]", "ask a running server (default: RLM_URL, else the newest on this machine)")
     .addHelpText("after", RUN_EXAMPLES)

@@ -37,6 +37,8 @@ export interface RunArguments extends SettingArguments, LoggedArguments {
   readonly demo?: true;
   readonly config?: string;
   readonly python?: string;
+  /** In bytes. */
+  readonly memory?: number;
   /** An address; true: the default one. */
   readonly server?: string | true;
 }

@@ -5,7 +5,7 @@
 
 import type { WorkerCall } from "../../session/options.ts";
 import type { OfferedContext, Task } from "../../protocol/worker/call-arguments.ts";
-import type { ContextItem } from "../context/context.ts";
+import type { ContextItem } from "../context/context-item.ts";
 
 type Spooled = Awaited<ReturnType<WorkerCall["fetch"]>>;
 

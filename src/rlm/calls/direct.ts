@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { BackendConnectionError } from "../../errors.ts";
-import type { ContextItem } from "../context/context.ts";
+import type { ContextItem } from "../context/context-item.ts";
 import type { Account } from "../ledger/account.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
 import type { NodeOutcome, RunContext } from "../run-context.ts";

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { checkContextName, checkContextText } from "../../api/checks/check-context.ts";
 import type { FileRange } from "../../session/state/set-variable.ts";
 import { RESERVED_NAMES } from "../../tools/run-names.ts";
-import type { ContextFile, ContextItem } from "./context.ts";
+import type { ContextFile, ContextItem } from "./context-item.ts";
 
 /** The value of one variable. */
 export type ContextValue =

@@ -8,7 +8,7 @@ import type { FileRange } from "../../session/state/set-variable.ts";
 import { mapAhead } from "../../util/async/map-ahead.ts";
 import { describeReadProblem } from "../../util/files/file-problem.ts";
 import { readFile, readRange } from "../../util/files/read-file.ts";
-import type { ContextFile } from "./context.ts";
+import type { ContextFile } from "./context-item.ts";
 
 interface ReadFile {
   readonly name: string;

@@ -1,6 +1,6 @@
 // Sends an answer back, once, where a model has not looked at its context: it would be a guess from the question alone.
 
-import type { ContextItem } from "../context/context.ts";
+import type { ContextItem } from "../context/context-item.ts";
 
 /** Whether one of the blocks uses one of the variables. */
 type UsesContext = (sources: readonly string[], names: readonly string[]) => Promise<boolean>;

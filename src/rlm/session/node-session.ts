@@ -7,8 +7,9 @@ import type { Result } from "../../api/result-view.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import { type ContextItem, describeItems, loadContext } from "../context/context.ts";
 import type { Turn } from "../compaction/conversation.ts";
+import { describeItems, loadContext } from "../context/context.ts";
+import type { ContextItem } from "../context/context-item.ts";
 import { toHostLine } from "../notes/host-line.ts";
 import { toObservation } from "./observation.ts";
 
@@ -66,7 +67,10 @@ export class NodeSession {
   async prepare({ contextCharacters }: Strategy["observations"]): Promise<string> {
     const { context, signal } = this.#settings;
     this.#epoch = (await this.#install()).unwrap().epoch;
-    await loadContext(this.#session, context, signal);
+    await loadContext(this.#session, context, signal).catch((error: Error) => {
+      signal.throwIfAborted();
+      throw new Error(`${error.message}. No model was asked`, { cause: error });
+    });
     return describeItems(this.#session, context, contextCharacters);
   }
 

@@ -115,6 +115,17 @@ test("a run that fails exits with 1 and says why; with --json the result says it
   expect(JSON.parse(json.stdout)).toMatchObject({ status: "failed", answer: null });
 });
 
+test("a context that does not fit into --memory is refused with what to set, before a model is asked", async () => {
+  using folder = new Folder();
+  folder.write("large.txt", Buffer.alloc(70 * 2 ** 20, "a"));
+  const { code, stderr } = await ask(folder, DESCRIBE, ["--context", "large.txt", "--memory", "64m"]).ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/\nfailed · 1 node · 0 calls · /);
+  expect(stderr).toContain(
+    'Cannot load the context: it takes 86.0 MiB of memory and a session has 64.0 MiB. Set more: memory = "192m"',
+  );
+});
+
 test("an answer follows the schema, and a wrong schema is refused", async () => {
   using folder = new Folder({
     "schema.json": '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}',

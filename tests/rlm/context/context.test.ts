@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeItems, type ContextItem } from "../../../src/rlm/context/context.ts";
+import { describeItems } from "../../../src/rlm/context/context.ts";
+import type { ContextItem } from "../../../src/rlm/context/context-item.ts";
 import type { Session } from "../../../src/session/session.ts";
 
 const items: readonly ContextItem[] = [{ name: "context", kind: "text", bytes: 3, value: { text: "one" } }];

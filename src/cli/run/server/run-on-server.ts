@@ -97,6 +97,7 @@ const DECIDED: Readonly<Record<string, string>> = {
   cache: "the configuration of the server decides whether its cache is used",
   env: "the configuration of the server decides where code runs",
   python: "the server has its own Python",
+  memory: "the configuration of the server decides how much memory a session may use",
   config: "the server has its own configuration",
   demo: "the demonstration runs on this machine",
 };
