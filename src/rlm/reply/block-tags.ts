@@ -1,7 +1,7 @@
 // What a fenced block is by its tag: Python that is run, or something else of which the model is told what to do with it.
 
-/** `tool_code` is how Gemini and Gemma write code that is to be run. */
-const RUNNABLE = /^(?:|repl|tool_code|(?:i?python|py)[\d.]*)$/;
+/** `tool_code` is how Gemini and Gemma write code that is to be run; `pycon` is a session of Python's own shell. */
+const RUNNABLE = /^(?:|repl|tool_code|(?:i?python|py)[\d.]*|pycon|python-repl)$/;
 const SHELL: ReadonlySet<string> = new Set(["bash", "sh", "shell", "zsh", "console", "terminal", "cmd", "powershell"]);
 const DATA: ReadonlySet<string> = new Set(
   "json jsonc json5 yaml yml xml html csv tsv text txt plaintext markdown md latex output".split(" "),

@@ -7,6 +7,7 @@ import { HOW } from "./block-tags.ts";
 import { CodeScanner, type IsComplete, type NoCodeReason } from "./code-block.ts";
 import { findFinal } from "./final-call.ts";
 import type { TextFinal } from "./text-finals.ts";
+import { withoutPrompts } from "./without-prompts.ts";
 import { findToolCall, toToolHint } from "./tool-call/tool-call.ts";
 
 export type Reading = {
@@ -58,10 +59,11 @@ export class ReplyReader {
     const scanned = await this.#scanner.end(finishReason);
     if (scanned.kind === "code") {
       const { code, end } = scanned.block;
-      return { kind: "code", code, kept: text.slice(0, end) };
+      return { kind: "code", code: withoutPrompts(code), kept: text.slice(0, end) };
     }
     const tool = text.trim() === "" ? undefined : findToolCall(text);
-    if (tool?.code !== undefined) return { kind: "code", code: tool.code, kept: text.slice(0, tool.end) };
+    if (tool?.code !== undefined)
+      return { kind: "code", code: withoutPrompts(tool.code), kept: text.slice(0, tool.end) };
     const reading = await this.#readText(reply, scanned);
     if (tool === undefined || reading.kind !== "nothing") return { ...reading, kept: text };
     return { kind: "nothing", reason: "tool-call", hint: toToolHint(tool.name), kept: text.slice(0, tool.end) };

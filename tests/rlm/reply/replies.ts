@@ -79,6 +79,11 @@ export const replies: readonly RealisticReply[] = [
     reply: "```\n```python\nprint(1)\n```\n```",
     reads: { code: "print(1)" },
   },
+  {
+    family: "code with prompts",
+    reply: fenced(">>> for x in range(2):\n...     print(x)\n...\n0\n1\n>>> x", "pycon"),
+    reads: { code: "for x in range(2):\n    print(x)\n\nx" },
+  },
   { family: "a version as the tag", reply: fenced("print(1)", "python3.12"), reads: { code: "print(1)" } },
   {
     family: "code about Markdown",
