@@ -57,6 +57,18 @@ describe("a strategy", () => {
     expect(prompts[0]).toMatch(/^You are a librarian\.\n\nEach reply holds one block of code[^]*call FINAL\(answer\)/);
   });
 
+  test("may be of a single model, beside that of the others", async () => {
+    const limits = new Map<string, number | undefined>();
+    const script: Script = ({ model, maxTokens }) => {
+      limits.set(model, maxTokens);
+      return model === "root" ? code("FINAL(llm_query('?'))") : "fine";
+    };
+    const models = { sub: { model: "sub", strategy: { calls: { queryTokens: 77 } } } };
+    const strategy = { calls: { stepTokens: 99, queryTokens: 99 } };
+    await scripted(runtime, script, { models, strategy }).run({ query: "?", context: "c" }).result;
+    expect(Object.fromEntries(limits)).toEqual({ root: 99, sub: 77 });
+  });
+
   test("decides how often an answer may be corrected", async () => {
     const rlm = scripted(runtime, [code("FINAL('no number')")], { strategy: { calls: { corrections: 0 } } });
     const { result } = await watch(rlm, { context: "c", schema: { type: "integer" } });
