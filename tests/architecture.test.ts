@@ -278,7 +278,9 @@ describe("python/", () => {
       "rlm_context",
       "rlm_child_contexts",
       "rlm_session",
+      "rlm_shapes",
       "rlm_texts",
+      "rlm_totals",
       "annotationlib", // of the standard library since Python 3.14
     ]);
     // These run only inside the named library, or in its place.

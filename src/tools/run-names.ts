@@ -10,7 +10,7 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(
 
 /** Defined at first; code may replace them. */
 export const INITIAL_NAMES: ReadonlySet<string> = new Set(
-  "budget chunk grep peek map_query reduce_query context rlm_answers rlm_batches rlm_blocks rlm_child_contexts rlm_context rlm_final rlm_session rlm_texts rlm_host".split(
+  "budget chunk grep peek map_query reduce_query context rlm_answers rlm_batches rlm_blocks rlm_child_contexts rlm_context rlm_final rlm_session rlm_shapes rlm_texts rlm_totals rlm_host".split(
     " ",
   ),
 );

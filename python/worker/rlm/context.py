@@ -6,8 +6,11 @@ The host calls these functions, not the model's code.
 import base64
 import json
 import sys
+from itertools import islice
 from typing import Any, Dict
 
+from rlm_shapes import endings_of, kinds_of, shape_of
+from rlm_totals import Budget, Total, items_of, length_of, total_of
 from _rlm_worker.inspection.previews import repr_of
 
 
@@ -43,14 +46,16 @@ def unpack(name: str) -> None:
 def describe(names: str, size: int) -> str:
     """Facts about variables for the first prompt, as base64 of JSON, so that displaying it changes nothing."""
     namespace = namespace_of_session()
-    facts = [_describe(name, namespace[name], size) for name in json.loads(names) if name in namespace]
+    budget = Budget()
+    facts = [_describe(name, namespace[name], size, budget) for name in json.loads(names) if name in namespace]
     return base64.b64encode(json.dumps(facts).encode()).decode()
 
 
-def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
+def _describe(name: str, value: Any, size: int, budget: Budget) -> Dict[str, Any]:
     facts: Dict[str, Any] = {"name": name, "type": type(value).__name__}
-    if hasattr(value, "__len__"):
-        facts["length"] = len(value)
+    length = length_of(value)
+    if length is not None:
+        facts["length"] = length
     if isinstance(value, str):
         facts["head"] = value[:size]
         facts["isWhole"] = len(value) <= size
@@ -58,8 +63,37 @@ def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
             facts["tail"] = value[-size:]
         return facts
     if isinstance(value, dict):
-        facts["columns"] = [str(key)[:100] for key in list(value)[:50]]
+        facts["columns"] = [str(key)[:100] for key in islice(dict.keys(value), 50)]
+    if items_of(value) is not None:
+        facts["contents"] = _contents(value, budget)
     shown = repr_of(value, size)
     facts["head"] = shown["text"]
     facts["isWhole"] = shown["total"] is not None and shown["total"] <= size
     return facts
+
+
+def _contents(value: Any, budget: Budget) -> Dict[str, Any]:
+    total, largest, key_of_largest = Total(), 0, None
+    for key, item in dict.items(value) if isinstance(value, dict) else enumerate(items_of(value)):
+        one = total_of(item, budget)
+        total.add(one)
+        total.whole = budget.take() and total.whole
+        if one.size > largest:
+            largest, key_of_largest = one.size, key
+        if not total.whole:
+            break
+    contents: Dict[str, Any] = {
+        "characters": total.characters,
+        "bytes": total.bytes,
+        "isWhole": total.whole,
+        "kinds": kinds_of(value),
+        "endings": endings_of(value),
+    }
+    if largest and total.whole and length_of(value) > 1:
+        contents["largest"] = {"size": largest}
+        if isinstance(key_of_largest, str):
+            contents["largest"]["key"] = key_of_largest[:100]
+    shape = shape_of(value)
+    if shape is not None:
+        contents["shape"] = shape
+    return contents

@@ -13,6 +13,7 @@ from rlm_answers import Answer, FailedCall, LimitError, LLMError, answer_of, rai
 from rlm_batches import prompts_in_groups, tasks_in_groups
 from rlm_context import namespace_of_session
 from rlm_texts import chunk, grep, peek, size_of, text_of
+from rlm_totals import Budget
 from _rlm_worker.inspection.previews import repr_of
 
 MAX_PREVIEW = 400
@@ -191,11 +192,12 @@ def FINAL_VAR(name: Any) -> None:
 def SHOW_VARS() -> str:
     """The variables of this session with their types, sizes and the start of their values."""
     lines = []
+    budget = Budget()
     for name, value in sorted(namespace_of_session().items()):
         if name.startswith("_") or value is PROVIDED.get(name) or getattr(value, "__rlm_tool__", False):
             continue
         shown = repr(value[:MAX_PREVIEW]) if isinstance(value, str) else repr_of(value, MAX_PREVIEW)["text"]
-        lines.append(f"{name}: {type(value).__name__} ({size_of(value)}) = {shown}")
+        lines.append(f"{name}: {type(value).__name__} ({size_of(value, budget)}) = {shown}")
     return "\n".join(lines) or "(none)"
 
 

@@ -1,8 +1,9 @@
 """Functions for long texts in a run: split, search, show the ends. None of them calls the host."""
 
 import json
-from typing import Any, List
+from typing import Any, List, Optional
 
+from rlm_totals import Budget, count_of, describe_total, items_of, length_of, total_of
 from _rlm_worker.inspection.previews import repr_of
 
 
@@ -67,11 +68,15 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def size_of(value: Any) -> str:
-    """The length of a value as text."""
-    if isinstance(value, str):
-        return f"{len(value):,} characters"
+def size_of(value: Any, budget: Optional[Budget] = None) -> str:
+    """The length of a value as text, and how much text there is in a list or dict. ``budget``: of several values together."""
+    length = length_of(value)
+    if items_of(value) is not None:
+        total = describe_total(total_of(value, budget or Budget()))
+        return count_of(length, "item") + (f", {total}" if total else "")
+    if length is not None:
+        return count_of(length, "character" if isinstance(value, str) else "byte")
     try:
-        return f"{len(value):,} {'bytes' if isinstance(value, (bytes, bytearray)) else 'items'}"
+        return count_of(len(value), "item")
     except Exception:
         return "no length"

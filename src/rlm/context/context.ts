@@ -41,7 +41,8 @@ export async function describeItems(
   const { value } = (
     await session.execute(`__import__("rlm_context").describe(${JSON.stringify(names)}, ${PREVIEW})`).result
   ).unwrap();
-  return describeContext(parseFacts(value?.["text/plain"]), maxCharacters);
+  const folders = items.flatMap(({ name, folder }) => (folder === undefined ? [] : [[name, folder] as const]));
+  return describeContext(parseFacts(value?.["text/plain"]), maxCharacters, new Map(folders));
 }
 
 /** The session answers with base64 of JSON, as a Python literal. Empty for anything else. */

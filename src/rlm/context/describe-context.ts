@@ -4,47 +4,42 @@
 
 import type { ContextFacts } from "../../protocol/worker/context-facts.ts";
 import { formatCount } from "../../util/text/format.ts";
-import { shorten } from "../../util/text/shorten.ts";
+import { describeTitle } from "./describe-title.ts";
+import { quote } from "./quote.ts";
 
 /** For one variable. */
+const MAX_TITLE = 1_500;
 const MAX_PREVIEW = 1_000;
 const MIN_PREVIEW = 40;
-const MAX_WORD = 100;
-const MAX_KEYS = 30;
+const TITLE_SHARE = 0.6;
 const HEAD_SHARE = 0.6;
 /** Space for the line that counts the variables that are not described. */
 const REST_CHARACTERS = 80;
 
-/** A line for each variable, with previews below it while there is space. `maxCharacters`: of all lines together, at least 500. */
-export function describeContext(variables: readonly ContextFacts[], maxCharacters: number): string {
+/**
+ * A line for each variable, with previews below it while there is space. `maxCharacters`: of all lines together, at least 500. `folders`:
+ * those that the files of variables are in, by their names.
+ */
+export function describeContext(
+  variables: readonly ContextFacts[],
+  maxCharacters: number,
+  folders: ReadonlyMap<string, string> = new Map(),
+): string {
   const lines: string[] = [];
   let left = maxCharacters - REST_CHARACTERS;
   for (const [index, facts] of variables.entries()) {
-    const title = toTitle(facts);
+    const share = Math.floor(left / (variables.length - index));
+    const titleCharacters = Math.min(MAX_TITLE, Math.floor(TITLE_SHARE * share));
+    const title = describeTitle(facts, titleCharacters, folders.get(facts.name));
     if (title.length + 1 > left) {
       lines.push(`… and ${formatCount(variables.length - index)} more variables; SHOW_VARS() lists them`);
       break;
     }
-    const share = Math.floor(left / (variables.length - index)) - title.length - 1;
-    const described = [title, ...toPreview(facts, Math.min(MAX_PREVIEW, share))];
+    const described = [title, ...toPreview(facts, Math.min(MAX_PREVIEW, share - title.length - 1))];
     lines.push(...described);
     left -= described.reduce((sum, line) => sum + line.length + 1, 0);
   }
   return lines.join("\n");
-}
-
-function toTitle({ name, type, length, columns = [] }: ContextFacts): string {
-  const parts = [word(type)];
-  if (length !== undefined) parts.push(formatCount(length, unitOf(type)));
-  if (columns.length > 0) parts.push(toKeys(columns, length));
-  return `- \`${word(name)}\`: ${parts.join(", ")}`;
-}
-
-/** `total`: how many keys there are, those that are not listed included. */
-function toKeys(keys: readonly string[], total = keys.length): string {
-  const named = keys.slice(0, MAX_KEYS).map((key) => quote(shorten(key, MAX_WORD)));
-  const rest = total - named.length;
-  return `keys ${named.join(", ")}${rest > 0 ? ` and ${formatCount(rest)} more` : ""}`;
 }
 
 /** Empty where there is too little space. */
@@ -72,22 +67,4 @@ function quoteWithin(text: string, maxCharacters: number, end: "head" | "tail"):
     else tooMuch = middle;
   }
   return quote(take(fits));
-}
-
-/** On one line for every definition of a line end. A lone surrogate is escaped. */
-function quote(text: string): string {
-  return JSON.stringify(text).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, toEscape);
-}
-
-function toEscape(character: string): string {
-  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
-}
-
-/** A name or a type, without control characters, spaces and backticks. */
-function word(text: string): string {
-  return shorten(text.replaceAll(/[\p{C}\p{Z}`]/gu, ""), MAX_WORD);
-}
-
-function unitOf(type: string): string {
-  return type === "str" ? "character" : type === "bytes" || type === "bytearray" ? "byte" : "item";
 }

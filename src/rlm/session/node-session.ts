@@ -46,7 +46,7 @@ export type FinalReading =
 const OWN_TIMEOUT_MS = 30_000;
 const RELOADED = "The variables of the context were loaded again";
 /** Of a value, as `rlm_blocks` prints it. */
-const SIZE = /^[\p{L}\p{N}_]{1,80}, [\d,]{1,30} (?:items|bytes|characters)$/u;
+const SIZE = /^[\p{L}\p{N}_]{1,80}(?:(?:,|, at least| and) [\d,]{1,30} (?:item|byte|character)s?(?: in all)?){1,3}$/u;
 
 export class NodeSession {
   readonly #session: Session;

@@ -86,7 +86,7 @@ describe("a batch", () => {
     const { shown } = await after("r = llm_query_batched(['filtered'])\none = r[0]\nprint(SHOW_VARS())\none", "1");
     const failure = `<FailedCall: refusal: ${REFUSED}>`;
     expect(shown).toMatch(/^one: FailedCall\(refusal: .*\(no length\) = /m);
-    expect(shown).toContain(`r: list (1 items) = [${failure}]`);
+    expect(shown).toContain(`r: list (1 item) = [${failure}]`);
     expect(shown).toContain(`→ ${failure}`);
   });
 

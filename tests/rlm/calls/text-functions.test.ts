@@ -37,6 +37,9 @@ test("peek shows both ends, the type and the length", async () => {
   expect(await valueOf("peek(context)", "short")).toBe("[str, 5 characters]\nshort");
   expect(await valueOf("peek(context, 2)", "abcdefgh")).toBe("[str, 8 characters]\nab\n… 4 characters omitted …\ngh");
   expect(await valueOf("peek([1, 2])", "")).toBe("[list, 2 items]\n[1, 2]");
+  expect(await valueOf("peek({'a': ['bc', b'd']})", "")).toBe(
+    "[dict, 1 item, 2 characters and 1 byte in all]\n{'a': ['bc', b'd']}",
+  );
   expect(await valueOf("peek(b'ab')", "")).toBe("[bytes, 2 bytes]\nb'ab'");
   expect(await valueOf("peek(7)", "")).toBe("[int, no length]\n7");
 });

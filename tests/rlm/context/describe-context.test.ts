@@ -58,6 +58,43 @@ describe("describeContext()", () => {
     );
   });
 
+  test("has what is in lists and dicts: how much in all, of what kinds, the largest, and what items are like", () => {
+    const contents = {
+      characters: 48_000_000,
+      bytes: 0,
+      isWhole: true,
+      kinds: [{ what: "str", count: 20_000 }],
+      endings: [
+        { what: ".py", count: 13_333 },
+        { what: ".md", count: 6_667 },
+      ],
+      largest: { key: "a/b.py", size: 5_000 },
+    };
+    const files = { name: "context", type: "dict", length: 20_000, columns: ["a/b.py"], contents };
+    expect(describeContext([files], 2_000, new Map([["context", "src"]]))).toBe(
+      '- `context`: dict, 20,000 items, the files of the folder "src", 48,000,000 characters in all, 13,333 .py, 6,667 .md, ' +
+        'the largest "a/b.py" has 5,000, keys "a/b.py" and 19,999 more',
+    );
+    const kinds = [
+      { what: "dict", count: 4 },
+      { what: "NoneType", count: 1 },
+    ];
+    const shape = 'the first like {"id": int}';
+    const records = { characters: 1, bytes: 5, isWhole: false, kinds, endings: [], largest: { size: 3 }, shape };
+    expect(describeContext([{ name: "records", type: "list", length: 5, contents: records }], 2_000)).toBe(
+      "- `records`: list, 5 items, at least 1 character and 5 bytes in all, 4 dict and 1 NoneType, the largest has 3, " +
+        'the first like {"id": int}',
+    );
+  });
+
+  test("leaves out what does not fit, and names fewer keys, but never the variable", () => {
+    const columns = Array.from({ length: 50 }, (_, index) => `${"long/".repeat(18)}${index}`);
+    const shape = `each like {${"x".repeat(300)}}`;
+    const contents = { characters: 7, bytes: 0, isWhole: true, kinds: [], endings: [], shape };
+    const text = describeContext([{ name: "context", type: "dict", length: 50, columns, contents }], 500);
+    expect(text).toMatch(/^- `context`: dict, 50 items, 7 characters in all, keys "(?:long\/)+0" and 49 more$/);
+  });
+
   test("has a limited size, splits no character and keeps every text on its line, whatever the facts are", () => {
     const wild = fc.oneof(
       fc.string({ unit: "binary" }),
@@ -70,6 +107,18 @@ describe("describeContext()", () => {
         type: fc.oneof(wild, fc.constantFrom("str", "bytes", "list")),
         length: fc.nat(),
         columns: fc.array(wild, { maxLength: 50 }),
+        contents: fc.record(
+          {
+            characters: fc.nat(),
+            bytes: fc.nat(),
+            isWhole: fc.boolean(),
+            kinds: fc.array(fc.record({ what: wild, count: fc.nat() }), { maxLength: 5 }),
+            endings: fc.array(fc.record({ what: wild, count: fc.nat() }), { maxLength: 7 }),
+            largest: fc.record({ key: wild, size: fc.nat() }, { requiredKeys: ["size"] }),
+            shape: wild,
+          },
+          { requiredKeys: ["characters", "bytes", "isWhole", "kinds", "endings"] },
+        ),
         head: wild,
         tail: wild,
         isWhole: fc.boolean(),

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { rmSync, truncateSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toContextItems, type Context } from "../../../src/rlm/context/context-items.ts";
-import { loadContext } from "../../../src/rlm/context/context.ts";
+import { describeItems, loadContext } from "../../../src/rlm/context/context.ts";
 import { Folder } from "../../config/folder.ts";
 import type { Runtime, Session } from "../../internals.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
@@ -98,6 +98,34 @@ describe("loadContext()", () => {
     expect((await session.info()).executionCount - before).toBe(1);
     expect(await valueOf(session, "all(name == f'the {text}' for name, text in context.items()), len(context)")).toBe(
       "(True, 400)",
+    );
+  });
+
+  test("describes what was loaded", async () => {
+    using folder = new Folder({ "b/x.md": "# Title", "a.py": "print()", "c.py": "" });
+    const names = ["b/x.md", "a.py", "c.py"];
+    const files = names.map((name) => ({ name, path: folder.at(name) }));
+    const items = toContextItems({
+      docs: { files, folder: "src" },
+      records: {
+        json: [
+          { id: 1, tags: ["a", "b"] },
+          { id: 2, tags: [] },
+        ],
+      },
+      text: "one\ntwo",
+    });
+    await using session = await runtime.openSession();
+    await loadContext(session, items, new AbortController().signal);
+    expect(await describeItems(session, items, 2_000)).toBe(
+      [
+        '- `docs`: dict, 3 items, the files of the folder "src", 14 characters in all, 2 .py, 1 .md, the largest "b/x.md" has 7, keys "b/x.md", "a.py", "c.py"',
+        `  is "{'b/x.md': '# Title', 'a.py': 'print()', 'c.py': ''}"`,
+        '- `records`: list, 2 items, 2 characters in all, the largest has 2, each like {"id": int, "tags": [2 × str]}',
+        `  is "[{'id': 1, 'tags': ['a', 'b']}, {'id': 2, 'tags': []}]"`,
+        "- `text`: str, 7 characters",
+        String.raw`  is "one\ntwo"`,
+      ].join("\n"),
     );
   });
 

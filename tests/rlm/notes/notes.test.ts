@@ -165,7 +165,9 @@ describe("values of which a part is shown", () => {
 
   test("say how many items they have in all", async () => {
     const { result, observations } = await run(counts);
-    expect(observations[0]).toContain("characters omitted; the whole is in _ (list, 5,000 items) …");
+    expect(observations[0]).toContain(
+      "characters omitted; the whole is in _ (list, 5,000 items, 40,000 characters in all) …",
+    );
     expect(result.answer).toBe("5000");
   });
 
