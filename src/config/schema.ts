@@ -73,6 +73,8 @@ export const rlmSchema = z.strictObject({
   call_budget: count.optional(),
   tool_budget: count.optional(),
   timeout: seconds.optional(),
+  /** Model calls at once. */
+  max_concurrency: count.max(10_000).optional(),
   cache: z.boolean().optional(),
   on_limit: z.enum(["partial", "throw"]).optional(),
   /** A shipped one, or a file. */

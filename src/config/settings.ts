@@ -45,6 +45,7 @@ export interface RLMSettings extends CommonSettings {
   readonly toolBudget?: number;
   /** Null: no limit. */
   readonly timeoutMs: number | null;
+  readonly maxConcurrency: number;
   /** Absent: true, except for scripted backends. */
   readonly cache?: boolean;
   readonly onLimit: "partial" | "throw";
@@ -84,13 +85,14 @@ export const DEFAULTS = {
   maxIterations: 30,
   callBudget: 1000,
   timeoutMs: 1_800_000,
+  maxConcurrency: 64,
   onLimit: "partial",
 } as const satisfies RLMSettings;
 
 export function toRLMSettings(table: RLMTable): RLMSettings {
   const { sub_model, base_url, max_depth, max_iterations, token_budget, cost_budget, ...others } = table;
   const { call_budget, tool_budget, timeout, on_limit, system_prompt, child_model, extract_model, ...more } = others;
-  const { reasoning_effort, max_tokens, extra_body, ...plain } = more;
+  const { reasoning_effort, max_tokens, extra_body, max_concurrency, ...plain } = more;
   return {
     ...DEFAULTS,
     ...omitUndefined({
@@ -109,6 +111,7 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
       callBudget: call_budget,
       toolBudget: tool_budget,
       timeoutMs: timeout === 0 ? null : timeout === undefined ? undefined : timeout * 1000,
+      maxConcurrency: max_concurrency,
       onLimit: on_limit,
       systemPrompt: system_prompt,
     }),

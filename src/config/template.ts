@@ -2,7 +2,7 @@
 
 import { DEFAULTS } from "./settings.ts";
 
-const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, onLimit } = DEFAULTS;
+const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, maxConcurrency, onLimit } = DEFAULTS;
 
 /** Everything is commented out, so all defaults apply. Lines that begin with `# ` can be uncommented, `## ` is text. */
 export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file,
@@ -46,6 +46,8 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # token_budget = 400000
 # cost_budget = 1.00
 # tool_budget = 100
+## Model calls at once, of all runs together. How many there are adapts to the provider.
+# max_concurrency = ${maxConcurrency}
 ## Answer repeated requests from the cache. Default: true, except for scripted backends.
 # cache = true
 ## At a limit: partial gives the best answer so far, throw fails.

@@ -59,6 +59,7 @@ test("every section is read, with our names and units", () => {
     call_budget = 10
     tool_budget = 7
     timeout = 1.5
+    max_concurrency = 8
     cache = false
     on_limit = "throw"
     [backends.proxy]
@@ -115,6 +116,7 @@ test("every section is read, with our names and units", () => {
       callBudget: 10,
       toolBudget: 7,
       timeoutMs: 1500,
+      maxConcurrency: 8,
       cache: false,
       onLimit: "throw",
     },
@@ -253,6 +255,7 @@ test("every key of [rlm] is a variable", () => {
     RLM_CALL_BUDGET: "4",
     RLM_TOOL_BUDGET: "5",
     RLM_TIMEOUT: "0",
+    RLM_MAX_CONCURRENCY: "6",
     RLM_CACHE: "off",
     RLM_ON_LIMIT: "throw",
     RLM_STRATEGY: "own.toml",
@@ -274,6 +277,7 @@ test("every key of [rlm] is a variable", () => {
     callBudget: 4,
     toolBudget: 5,
     timeoutMs: null,
+    maxConcurrency: 6,
     cache: false,
     onLimit: "throw",
   });

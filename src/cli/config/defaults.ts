@@ -37,6 +37,7 @@ export const SETTING_DEFAULTS: Readonly<Record<string, Readonly<Record<string, D
     call_budget: DEFAULTS.callBudget,
     tool_budget: noLimit,
     timeout: DEFAULTS.timeoutMs / 1000,
+    max_concurrency: DEFAULTS.maxConcurrency,
     cache: true,
     on_limit: DEFAULTS.onLimit,
     strategy: { words: "by the model" },

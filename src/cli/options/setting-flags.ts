@@ -36,6 +36,7 @@ export interface SettingArguments {
   readonly toolBudget?: number;
   /** In seconds. 0: no limit. */
   readonly timeout?: number;
+  readonly maxConcurrency?: number;
   /** False: --no-cache. */
   readonly cache: boolean;
   readonly strategy?: string;
@@ -69,6 +70,7 @@ export function addSettingFlags(command: Command): Command {
     .option("--call-budget <n>", "limit of model calls (default: 1000)", parseCountFrom(1))
     .option("--tool-budget <n>", "limit of tool calls", parseCountFrom(1))
     .option("--timeout <seconds>", "for the whole run; 0 is no limit (default: 1800)", parseSeconds)
+    .option("--max-concurrency <n>", "model calls at once (default: 64)", parseCountFrom(1))
     .option(
       "--strategy <name>",
       "how models are asked: frontier, small, local, or a file (default: by the model)",
@@ -83,7 +85,7 @@ export function addSettingFlags(command: Command): Command {
 export function toFlags(options: SettingArguments): Flags {
   const { model, subModel, childModel, extractModel, backend, baseUrl, mode, env, timeout, cache } = options;
   const { temperature, seed, reasoningEffort, maxTokens, extraBody, strategy, systemPrompt } = options;
-  const { maxDepth, maxIterations, tokenBudget, costBudget, callBudget, toolBudget } = options;
+  const { maxDepth, maxIterations, tokenBudget, costBudget, callBudget, toolBudget, maxConcurrency } = options;
   return {
     model,
     sub_model: subModel,
@@ -105,6 +107,7 @@ export function toFlags(options: SettingArguments): Flags {
     call_budget: callBudget,
     tool_budget: toolBudget,
     timeout,
+    max_concurrency: maxConcurrency,
     strategy,
     system_prompt: systemPrompt,
     ...(!cache && { cache }),

@@ -9,7 +9,7 @@ export const NO_LIMIT_MS = 2_000_000_000;
 
 /** Without the models. */
 export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model"> {
-  const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs } = rlm;
+  const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs, maxConcurrency } = rlm;
   const { maxDepth, maxIterations, mode, onLimit, cache, systemPrompt } = rlm;
   const limits = {
     maxDepth,
@@ -23,6 +23,7 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
     mode,
     onLimit,
     prices,
+    dispatcher: { maxConcurrency },
     ...omitUndefined({ cache, systemPrompt }),
   };
 }

@@ -94,6 +94,7 @@ const DECIDED: Readonly<Record<string, string>> = {
   extraBody: "the configuration of the server decides how models are asked",
   strategy: "the configuration of the server decides how models are asked",
   systemPrompt: "the configuration of the server decides how models are asked",
+  maxConcurrency: "the configuration of the server decides how models are asked",
   cache: "the configuration of the server decides whether its cache is used",
   env: "the configuration of the server decides where code runs",
   python: "the server has its own Python",
