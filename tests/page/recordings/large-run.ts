@@ -291,7 +291,7 @@ class Play {
       };
     if (!texts.isOnce(12)) return { status: "ok" as const, ...common };
     const traceback =
-      'Traceback (most recent call last):\n  File "<cell 3>", line 2, in <module>\n    rows[0]\nIndexError: list index out of range\n';
+      'Traceback (most recent call last):\n  File "<block 3>", line 2, in <module>\n    rows[0]\nIndexError: list index out of range\n';
     return {
       status: "error" as const,
       error: { name: "IndexError", value: "list index out of range", traceback },

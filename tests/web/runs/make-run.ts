@@ -185,7 +185,7 @@ class Maker {
             name: "ValueError",
             value: "not a number: 'none'",
             traceback:
-              "Traceback (most recent call last):\n  File \"<cell 3>\", line 3, in <module>\n    int(line)\nValueError: not a number: 'none'",
+              "Traceback (most recent call last):\n  File \"<block 3>\", line 3, in <module>\n    int(line)\nValueError: not a number: 'none'",
           },
         }),
       },
