@@ -246,7 +246,7 @@ export class Node {
     this.#run.events.emit({ type: "step-end", nodeId, step, observation });
     if (review.kind === "accepted" && !isSentBack) return review.outcome;
     const left = describeBudget(account, blocksLeft);
-    this.#conversation.endTurn({ code: this.#code, observation, message: `${observation}\n\n${toHostLine(left)}` });
+    this.#conversation.endStep({ code: this.#code, observation, message: `${observation}\n\n${toHostLine(left)}` });
     return undefined;
   }
 

@@ -147,7 +147,7 @@ export class RLM {
     const { strategy, systemPrompt } = options;
     const ofModels = new Map<string, StrategyChoice>();
     for (const [name, { settings: own }] of named) if (own.strategy !== undefined) ofModels.set(name, own.strategy);
-    this.#strategyOf = strategyOf({ strategy, systemPrompt, ofModels }, (name) => this.#models.placeOf(name));
+    this.#strategyOf = strategyOf({ strategy, systemPrompt, ofModels }, (name) => this.#models.locationOf(name));
   }
 
   /** Which models those may choose who do not configure this. `maxModels`: how many others than the configured ones. */

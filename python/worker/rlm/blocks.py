@@ -39,12 +39,12 @@ def print_size_of_last() -> None:
 
 
 def remember() -> None:
-    """Moves blocks from ``_rlm_turns``, a list of [step, code, output], to ``_history``, by step."""
+    """Moves blocks from ``_rlm_steps``, a list of [step, code, output], to ``_history``, by step."""
     namespace = namespace_of_session()
     history = namespace.get("_history")
     if not isinstance(history, dict):
         history = namespace["_history"] = {}
-    for step, code, output in namespace.pop("_rlm_turns"):
+    for step, code, output in namespace.pop("_rlm_steps"):
         history[step] = {"code": code, "output": output}
 
 

@@ -11,7 +11,7 @@ import type { Conversation } from "./conversation.ts";
 import { toSummary } from "./summary.ts";
 
 export interface Compaction {
-  /** Turns that are in the summary. */
+  /** Steps that are in the summary. */
   readonly replaced: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -61,15 +61,15 @@ export class Compactor {
   async #compact(kept: number, window: number | undefined): Promise<boolean> {
     const conversation = this.#conversation;
     const { session, strategy, onCompaction } = this.#options;
-    const { turns, replaced } = conversation;
-    const count = turns.length - Math.max(1, kept);
+    const { steps, replaced } = conversation;
+    const count = steps.length - Math.max(1, kept);
     if (count <= replaced) return false;
     const tokensBefore = this.#tokens();
     const fits = window === undefined ? Infinity : Math.floor(window * SUMMARY_SHARE * CHARACTERS_PER_TOKEN);
     const maxCharacters = Math.min(strategy.compaction.characters, fits);
-    await session.remember(turns.slice(replaced, count));
+    await session.remember(steps.slice(replaced, count));
     const variables = await session.describeVariables(maxCharacters);
-    conversation.replace(count, toSummary(turns.slice(0, count), { variables, maxCharacters }));
+    conversation.replace(count, toSummary(steps.slice(0, count), { variables, maxCharacters }));
     onCompaction({ replaced: count, tokensBefore, tokensAfter: this.#tokens() });
     return true;
   }

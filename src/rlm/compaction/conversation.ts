@@ -1,9 +1,9 @@
-// The messages of a node: the system prompt and the question, which never change, then a turn for each step. The oldest turns may be
+// The messages of a node: the system prompt and the question, which never change, then those of each step. The oldest steps may be
 // replaced by a summary.
 
 import type { ChatMessage } from "../../backends/backend.ts";
 
-export interface Turn {
+export interface StepRecord {
   readonly step: number;
   /** What the model wrote. */
   readonly reply: string;
@@ -14,7 +14,7 @@ export interface Turn {
 }
 
 export class Conversation {
-  readonly #turns: (Turn & { readonly message?: string })[] = [];
+  readonly #steps: (StepRecord & { readonly message?: string })[] = [];
   #head: readonly ChatMessage[] = [];
   #replaced = 0;
   #summary = "";
@@ -27,26 +27,26 @@ export class Conversation {
   }
 
   addReply(step: number, reply: string): void {
-    this.#turns.push({ step, reply });
+    this.#steps.push({ step, reply });
   }
 
   /** What followed the last reply. `message`: what is sent. */
-  endTurn(shown: Pick<Turn, "code" | "observation"> & { readonly message: string }): void {
-    const last = this.#turns.pop();
-    if (last !== undefined) this.#turns.push({ ...last, ...shown });
+  endStep(shown: Pick<StepRecord, "code" | "observation"> & { readonly message: string }): void {
+    const last = this.#steps.pop();
+    if (last !== undefined) this.#steps.push({ ...last, ...shown });
   }
 
-  get turns(): readonly Turn[] {
-    return this.#turns;
+  get steps(): readonly StepRecord[] {
+    return this.#steps;
   }
 
-  /** How many of the turns are in the summary. */
+  /** How many of the steps are in the summary. */
   get replaced(): number {
     return this.#replaced;
   }
 
   get messages(): readonly ChatMessage[] {
-    const kept = this.#turns
+    const kept = this.#steps
       .slice(this.#replaced)
       .flatMap(({ reply, message }): ChatMessage[] => [
         { role: "assistant", content: reply },
@@ -55,7 +55,7 @@ export class Conversation {
     return [...this.#head, ...this.#summaryMessages(), ...kept];
   }
 
-  /** Replaces the first so many turns by a summary, in place of an earlier one. */
+  /** Replaces the first so many steps by a summary, in place of an earlier one. */
   replace(count: number, summary: string): void {
     this.#replaced = count;
     this.#summary = summary;
@@ -64,7 +64,7 @@ export class Conversation {
   /** Users and assistants alternate: the templates of some models insist on that. */
   #summaryMessages(): readonly ChatMessage[] {
     if (this.#replaced === 0) return [];
-    const last = this.#turns[this.#replaced - 1]?.step ?? 0;
+    const last = this.#steps[this.#replaced - 1]?.step ?? 0;
     return [
       { role: "assistant", content: `(steps 1 to ${last})` },
       { role: "user", content: this.#summary },

@@ -1,10 +1,10 @@
-// The summary that replaces old turns. The host makes it, so it costs nothing and invents nothing: a line for each turn, and the
-// variables that the session has now. The same turns give the same summary, so that repeated runs are answered from the cache.
+// The summary that replaces old steps. The host makes it, so it costs nothing and invents nothing: a line for each step, and the
+// variables that the session has now. The same steps give the same summary, so that repeated runs are answered from the cache.
 
 import { formatCount } from "../../util/text/format.ts";
 import { shorten } from "../../util/text/shorten.ts";
 import { escapeHostLines, toHostLine } from "../notes/host-line.ts";
-import type { Turn } from "./conversation.ts";
+import type { StepRecord } from "./conversation.ts";
 
 const MAX_PROSE = 200;
 const MAX_CODE = 100;
@@ -21,15 +21,15 @@ interface SummaryOptions {
   readonly maxCharacters: number;
 }
 
-export function toSummary(turns: readonly Turn[], { variables, maxCharacters }: SummaryOptions): string {
-  const last = turns.at(-1)?.step ?? 0;
+export function toSummary(steps: readonly StepRecord[], { variables, maxCharacters }: SummaryOptions): string {
+  const last = steps.at(-1)?.step ?? 0;
   const half = Math.floor(maxCharacters / 2);
   const live = variables.replaceAll(OPAQUE, "$1").replaceAll(ADDRESS, "");
   return [
     toHostLine(
       `steps 1 to ${last} were replaced by this summary, to make room. Whole, they are in _history[n], with "code" and "output". They were:`,
     ),
-    ...newestWithin(turns.map(toLine), half),
+    ...newestWithin(steps.map(toLine), half),
     toHostLine("your variables now:"),
     escapeHostLines(shorten(live, half)),
   ].join("\n");
@@ -42,7 +42,7 @@ function newestWithin(lines: readonly string[], maxCharacters: number): readonly
   return from === 0 ? lines : [`… ${formatCount(from, "earlier step")} …`, ...lines.slice(from)];
 }
 
-function toLine({ step, reply, code, observation = "" }: Turn): string {
+function toLine({ step, reply, code, observation = "" }: StepRecord): string {
   const parts = [
     quoted("", proseOf(reply, code), MAX_PROSE),
     code === undefined ? "no code" : describeCode(code),

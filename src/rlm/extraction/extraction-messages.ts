@@ -9,7 +9,7 @@ import { cutOutput } from "../session/cut-output.ts";
 import type { Strategy } from "../../protocol/strategy/strategy.ts";
 import { extractMessage } from "../strategy/prompts.ts";
 
-export interface Conversation {
+export interface ExtractionInput {
   readonly strategy: Strategy;
   readonly query: string;
   readonly schema: JSONSchema | undefined;
@@ -22,8 +22,8 @@ const MAX_QUERY = 4_000;
 const SHORT_QUERY = 600;
 
 /** From the most complete to the shortest. */
-export function* extractions(conversation: Conversation, why: string): Generator<readonly ChatMessage[]> {
-  const { strategy, query, messages, schema } = conversation;
+export function* extractions(input: ExtractionInput, why: string): Generator<readonly ChatMessage[]> {
+  const { strategy, query, messages, schema } = input;
   const end = extractMessage(strategy, why, schema);
   if (messages.length > 0) yield [...messages, { role: "user", content: end }];
   const seen = toTranscript(messages);
@@ -37,8 +37,8 @@ export function* extractions(conversation: Conversation, why: string): Generator
 }
 
 /** The size of the shortest one, which is kept for finishing from the beginning. */
-export function shortestExtraction(conversation: Omit<Conversation, "messages">): readonly ChatMessage[] {
-  const { strategy, query, schema } = conversation;
+export function shortestExtraction(input: Omit<ExtractionInput, "messages">): readonly ChatMessage[] {
+  const { strategy, query, schema } = input;
   const end = extractMessage(strategy, "the limit of tokens is reached".padEnd(150), schema);
   return [toMessage(end, cut(query, SHORT_QUERY), " ".repeat(SIZES.at(-1) ?? 0))];
 }

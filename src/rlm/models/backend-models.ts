@@ -16,7 +16,7 @@ import { NO_USAGE } from "../../protocol/usage.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { ModelBackends, type BackendKey, type ModelBackendsOptions } from "./model-backends.ts";
 import type { DefinedModel, Models } from "../ports.ts";
-import type { ModelPlace } from "../strategy/choose-strategy.ts";
+import type { ModelLocation } from "../strategy/choose-strategy.ts";
 import type { NamedModel } from "./model-names.ts";
 
 export interface BackendModelsOptions extends ModelBackendsOptions {
@@ -117,7 +117,7 @@ export class BackendModels implements Models {
   }
 
   /** What its strategy depends on. */
-  placeOf(model: string): ModelPlace {
+  locationOf(model: string): ModelLocation {
     const { object } = this.#find(model);
     const { backend, model: id, baseUrl } = this.#lookUp(model);
     return { model: id, backend, baseUrl: object === undefined ? baseUrl : addressOf(object) };
@@ -164,7 +164,7 @@ export class BackendModels implements Models {
 
   #lookUpFacts(name: string): Promise<KnownFacts> {
     const { backend, model, ...lookup } = this.#lookUp(name);
-    return factsFromTables(backend, model, { ...lookup, address: this.placeOf(name).baseUrl });
+    return factsFromTables(backend, model, { ...lookup, address: this.locationOf(name).baseUrl });
   }
 
   /** The user's price may be for the name in the run, for the backend and the model, or for the model alone. */

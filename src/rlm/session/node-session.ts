@@ -7,7 +7,7 @@ import type { Result } from "../../api/result-view.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import type { Turn } from "../compaction/conversation.ts";
+import type { StepRecord } from "../compaction/conversation.ts";
 import { describeItems, loadContext } from "../context/context.ts";
 import type { ContextItem } from "../context/context-item.ts";
 import { toHostLine } from "../notes/host-line.ts";
@@ -53,7 +53,7 @@ export class NodeSession {
   readonly #settings: NodeSessionSettings;
   readonly #unlisten: () => void;
   /** What is in `_history`. */
-  readonly #history: Turn[] = [];
+  readonly #history: StepRecord[] = [];
   #epoch = 0;
 
   /** Discarded at once when the signal is aborted: the state is not needed any more, and code may ignore an interrupt. */
@@ -108,10 +108,10 @@ export class NodeSession {
   }
 
   /** Adds blocks to `_history`, also where the state is lost later. Code without an output has an empty one. */
-  async remember(turns: readonly Turn[]): Promise<void> {
-    this.#history.push(...turns);
+  async remember(steps: readonly StepRecord[]): Promise<void> {
+    this.#history.push(...steps);
     await this.#restore();
-    await this.#setHistory(turns);
+    await this.#setHistory(steps);
   }
 
   /** A line for each, as far as they fit. */
@@ -162,9 +162,9 @@ export class NodeSession {
     return true;
   }
 
-  async #setHistory(turns: readonly Turn[]): Promise<void> {
-    const json = turns.map(({ step, code = "", observation = "" }) => [step, code, observation]);
-    await this.#session.set("_rlm_turns", { json }, { signal: this.#settings.signal });
+  async #setHistory(steps: readonly StepRecord[]): Promise<void> {
+    const json = steps.map(({ step, code = "", observation = "" }) => [step, code, observation]);
+    await this.#session.set("_rlm_steps", { json }, { signal: this.#settings.signal });
     (await this.#own("remember()", "rlm_blocks")).unwrap();
   }
 

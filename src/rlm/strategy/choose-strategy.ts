@@ -3,7 +3,7 @@
 import type { Strategy } from "../../protocol/strategy/strategy.ts";
 import { strategies } from "./strategies.ts";
 
-export interface ModelPlace {
+export interface ModelLocation {
   readonly model: string;
   /** The name of its backend. */
   readonly backend: string;
@@ -20,7 +20,7 @@ const SMALL_WORD = /(?:^|[^a-z])(?:mini|nano|haiku|lite|small|tiny|micro|ministr
 const SIZE = /(?:^|[^a-z\d.])(\d+(?:\.\d+)?)b(?:[^a-z\d]|$)/i;
 const SMALL_BILLIONS = 14;
 
-export function chooseStrategy({ model, backend, baseUrl }: ModelPlace): Strategy {
+export function chooseStrategy({ model, backend, baseUrl }: ModelLocation): Strategy {
   if (backend === "scripted") return strategies.frontier;
   const isHere = backend === "ollama" || (baseUrl !== undefined && isLoopback(baseUrl));
   if (isHere && !FAMILY.test(model)) return strategies.local;

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Strategy, StrategyChanges } from "../../protocol/strategy/strategy.ts";
-import { chooseStrategy, type ModelPlace } from "./choose-strategy.ts";
+import { chooseStrategy, type ModelLocation } from "./choose-strategy.ts";
 import { mergeStrategy } from "./merge-strategy.ts";
 import { checkStrategy, readStrategy } from "./read-strategy.ts";
 import { strategies } from "./strategies.ts";
@@ -25,7 +25,7 @@ export interface StrategyOptions {
 /** Throws a TypeError for what is no strategy, and a ConfigurationError for what is wrong with a file. */
 export function strategyOf(
   { strategy = {}, systemPrompt, ofModels = new Map() }: StrategyOptions,
-  placeOf: (model: string) => ModelPlace,
+  locationOf: (model: string) => ModelLocation,
 ): (model: string) => Strategy {
   const common = toChanges(strategy);
   const single = new Map([...ofModels].map(([model, choice]) => [model, toChanges(choice)]));
@@ -33,7 +33,7 @@ export function strategyOf(
   const known = new Map<string, Strategy>();
   const create = (model: string): Strategy => {
     const changes = single.get(model) ?? common;
-    const base = changes.extends === undefined ? chooseStrategy(placeOf(model)) : strategies[changes.extends];
+    const base = changes.extends === undefined ? chooseStrategy(locationOf(model)) : strategies[changes.extends];
     return mergeStrategy(mergeStrategy(base, changes), own);
   };
   return (model) => {

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Turn } from "../../../src/rlm/compaction/conversation.ts";
+import type { StepRecord } from "../../../src/rlm/compaction/conversation.ts";
 import { toSummary } from "../../../src/rlm/compaction/summary.ts";
 
 describe("toSummary()", () => {
   test("has a line for each step: what was said, the code, and what came of it", () => {
-    const turns: Turn[] = [
+    const steps: StepRecord[] = [
       {
         step: 1,
         reply: "Three files,\nas I thought.\n```repl\nimport re\n\n# count\nlen(files)\n```",
@@ -23,7 +23,7 @@ describe("toSummary()", () => {
     ];
     const variables =
       "files: list (3 items) = ['a']\nread: function (no length) = <function read at 0x7f00>\nit: Odd (2 items) = <Odd at 0x7f00>";
-    expect(toSummary(turns, { variables, maxCharacters: 8_000 }).split("\n").slice(1)).toEqual([
+    expect(toSummary(steps, { variables, maxCharacters: 8_000 }).split("\n").slice(1)).toEqual([
       '1: "Three files, as I thought." · code "len(files)" of 4 lines · shown "→ 3"',
       '2: "I do not know." · no code · shown "Nothing was run: your message has no block of code."',
       '3: code "files[9]" · raised "IndexError: list index out of range"',
@@ -35,13 +35,13 @@ describe("toSummary()", () => {
   });
 
   test("is short however long the run was, and counts what it leaves out", () => {
-    const turns = Array.from({ length: 500 }, (_, n): Turn => ({
+    const steps = Array.from({ length: 500 }, (_, n): StepRecord => ({
       step: n + 1,
       reply: "x",
       code: "y",
       observation: "z",
     }));
-    const summary = toSummary(turns, { variables: "v: int = 1\n".repeat(5_000), maxCharacters: 4_000 });
+    const summary = toSummary(steps, { variables: "v: int = 1\n".repeat(5_000), maxCharacters: 4_000 });
     expect(summary.length).toBeLessThan(4_400);
     expect(summary).toMatch(/\n… 4\d\d earlier steps …\n/);
     expect(summary).toContain('\n500: "x"');

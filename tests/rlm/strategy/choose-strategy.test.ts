@@ -49,23 +49,23 @@ test.each(Object.values(strategies))("the shipped strategy $name is a valid one"
 });
 
 describe("strategyOf()", () => {
-  const placeOf = (model: string) => ({ model, backend: "openai" });
+  const locationOf = (model: string) => ({ model, backend: "openai" });
 
   test("is the named one for all models, or what differs from it", () => {
-    expect(strategyOf({ strategy: "local" }, placeOf)("gpt-5")).toEqual(strategies.local);
-    const changed = strategyOf({ strategy: { extends: "small", guards: { emptyReplies: 9 } } }, placeOf)("gpt-5");
+    expect(strategyOf({ strategy: "local" }, locationOf)("gpt-5")).toEqual(strategies.local);
+    const changed = strategyOf({ strategy: { extends: "small", guards: { emptyReplies: 9 } } }, locationOf)("gpt-5");
     expect(changed).toEqual({ ...strategies.small, guards: { ...strategies.small.guards, emptyReplies: 9 } });
   });
 
   test("changes the one that fits each model, where none is named", () => {
-    const of = strategyOf({ strategy: { observations: { displays: 1 } } }, placeOf);
+    const of = strategyOf({ strategy: { observations: { displays: 1 } } }, locationOf);
     expect(of("gpt-5").calls).toEqual(strategies.frontier.calls);
     expect(of("gpt-5-mini").calls).toEqual(strategies.small.calls);
     expect(of("gpt-5-mini").observations).toEqual({ ...strategies.small.observations, displays: 1 });
   });
 
   test("has the system prompt that was given", () => {
-    const of = strategyOf({ strategy: "small", systemPrompt: "Hello" }, placeOf);
+    const of = strategyOf({ strategy: "small", systemPrompt: "Hello" }, locationOf);
     expect(of("gpt-5").prompts).toEqual({ ...strategies.small.prompts, system: "Hello" });
   });
 });

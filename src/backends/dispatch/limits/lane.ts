@@ -7,7 +7,7 @@
 import type { RateLimits } from "../../rate-limits.ts";
 import { Allowance } from "./allowance.ts";
 import { Pace, type PacedRequest } from "./pace.ts";
-import { Window } from "./window.ts";
+import { ConcurrencyWindow } from "./concurrency-window.ts";
 
 export interface LaneOptions {
   readonly maxConcurrency: number;
@@ -19,8 +19,8 @@ export interface LaneOptions {
 
 /** A request that was sent. */
 export interface LaneRequest extends PacedRequest {
-  /** It tries out whether more may be in flight. */
-  readonly isTry: boolean;
+  /** It probes whether more may be in flight. */
+  readonly isProbe: boolean;
   isAnswered: boolean;
 }
 
@@ -47,7 +47,7 @@ const FORGET_MS = 60_000;
 export class Lane {
   readonly #options: LaneOptions;
   readonly #pace = new Pace();
-  readonly #window: Window;
+  readonly #window: ConcurrencyWindow;
   readonly #allowance = new Allowance();
   #inFlight = 0;
   /** In flight, and neither accepted nor rejected. */
@@ -65,7 +65,7 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#window = new Window(options.maxConcurrency);
+    this.#window = new ConcurrencyWindow(options.maxConcurrency);
   }
 
   get inFlight(): number {
@@ -105,13 +105,13 @@ export class Lane {
 
   send(now: number): LaneRequest {
     if (this.#isForgotten(now)) this.#blockage = undefined;
-    const isTry = this.#window.isTry(this.#inFlight);
+    const isProbe = this.#window.isProbe(this.#inFlight);
     const isSpaced = this.#pace.send(now) && this.#failures === 0;
     this.#allowance.send(now);
     this.#inFlight += 1;
     this.#unanswered += 1;
     if (this.#failures > 0) this.#backOff(now);
-    return { sentAt: now, isSpaced, isTry, isAnswered: false };
+    return { sentAt: now, isSpaced, isProbe, isAnswered: false };
   }
 
   /** `tokens`: of the request. True: the next one may be sent at another time than before. */
@@ -124,7 +124,7 @@ export class Lane {
       this.#pausedUntil = now;
       this.#pace.restart(now);
     }
-    const hasGrown = this.#window.accept(this.#inFlight, request.isTry);
+    const hasGrown = this.#window.accept(this.#inFlight, request.isProbe);
     const hasChanged = this.#pace.accept(request, now);
     if (limits !== undefined) this.#allowance.learn(limits, { tokens, pending: this.#unanswered }, now);
     return isRecovery || hasGrown || hasChanged || limits !== undefined;
@@ -156,13 +156,13 @@ export class Lane {
     if (this.#pending === undefined) this.#pausedUntil = this.#askedUntil;
   }
 
-  #reject({ sentAt, isTry }: LaneRequest, { retryAfterMs, isOverload, message }: Rejection, now: number): void {
+  #reject({ sentAt, isProbe }: LaneRequest, { retryAfterMs, isOverload, message }: Rejection, now: number): void {
     const { since = now, rejected = 0 } = this.#blockage ?? {};
     this.#blockage = { since, rejected: rejected + 1, message };
     const isSameBurst = sentAt <= this.#rejectedAt;
     if (isOverload) this.#pace.forget();
     else if (isSameBurst) this.#window.rejectAlso(this.#inFlight);
-    else if (this.#window.reject(this.#inFlight, isTry, now)) {
+    else if (this.#window.reject(this.#inFlight, isProbe, now)) {
       this.#pace.forget();
       if (retryAfterMs !== null) this.pause(retryAfterMs, now);
       return;

@@ -90,7 +90,7 @@ export class Pace {
     if (this.#search === undefined) {
       this.#search = new RateSearch(measured);
       this.#bucket.setBurst(passed, { savesUp: false });
-    } else if (this.#ahead > 1 && !this.#search.isTry) this.#blameBurst(this.#search, measured);
+    } else if (this.#ahead > 1 && !this.#search.isProbe) this.#blameBurst(this.#search, measured);
     else this.#search.reject(measured);
     this.#startOver(now);
     this.#changeTo(this.#search.rate, now);

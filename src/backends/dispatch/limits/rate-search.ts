@@ -1,7 +1,7 @@
 // The search for the highest rate of requests that a provider accepts.
 //
-// The rate doubles until it is rejected. Then it approaches the rejected one in ever smaller steps, and ever more rarely, because a try
-// that fails costs a pause. After a while without rejections it tries again, since limits change and others may use the same one.
+// The rate doubles until it is rejected. Then probes approach the rejected one in ever smaller steps, and ever more rarely, because a
+// probe that fails costs a pause. After a while without rejections it probes again, since limits change and others may use the same one.
 
 /** What passed until a rejection, and the pause after it. */
 export interface Measured {
@@ -22,14 +22,14 @@ const DECREASE = 0.9;
 const MIN_RATE = 1 / 60_000;
 /** Requests accepted at a rate after which it counts as sustained. */
 const SUSTAINED = 2;
-/** How much rarer tries become with each one that fails. */
+/** How much rarer probes become with each one that fails. */
 const CAUTION = 4;
-/** Requests accepted before a higher rate is tried. */
+/** Requests accepted before a higher rate is probed. */
 const MAX_PATIENCE = 64;
-/** A try is made after this many times the pause that the last one cost, however few requests were accepted meanwhile. */
+/** A probe is made after this many times the pause that the last one cost, however few requests were accepted meanwhile. */
 const PAUSES = 15;
-const MIN_TRY_MS = 5_000;
-const MAX_TRY_MS = 60_000;
+const MIN_PROBE_MS = 5_000;
+const MAX_PROBE_MS = 60_000;
 
 export class RateSearch {
   #rate: number;
@@ -42,14 +42,14 @@ export class RateSearch {
   #streak = 0;
   #patience: number;
   #changedAt: number;
-  #tryMs: number;
+  #probeMs: number;
 
   constructor(measured: Measured) {
     this.#rate = measured.rate;
     this.#good = measured.rate;
     this.#patience = toPatience(measured.requests);
     this.#changedAt = measured.now;
-    this.#tryMs = toTryMs(measured);
+    this.#probeMs = toProbeMs(measured);
   }
 
   get rate(): number {
@@ -57,33 +57,33 @@ export class RateSearch {
   }
 
   /** The rate is higher than what is known to be accepted. */
-  get isTry(): boolean {
+  get isProbe(): boolean {
     return this.#rate > this.#good;
   }
 
   /** A request at this rate was accepted. */
   accept(now: number): void {
     this.#streak += 1;
-    if (!this.isTry && this.#streak >= SUSTAINED) this.#isSustained = true;
+    if (!this.isProbe && this.#streak >= SUSTAINED) this.#isSustained = true;
     if (!this.#isDue(now)) return;
     this.#streak = 0;
     this.#changedAt = now;
-    const wasTry = this.isTry;
-    if (wasTry) this.#settle();
-    if (!wasTry || !this.#isClose) this.#rate = this.#nextRate();
+    const wasProbe = this.isProbe;
+    if (wasProbe) this.#settle();
+    if (!wasProbe || !this.#isClose) this.#rate = this.#nextRate();
   }
 
   /** The rate was rejected. */
   reject(measured: Measured): void {
-    const { isTry } = this;
+    const { isProbe } = this;
     this.#bad = this.#rate;
-    if (isTry) this.#patience = toPatience(this.#patience * CAUTION);
+    if (isProbe) this.#patience = toPatience(this.#patience * CAUTION);
     else if (this.#isSustained) this.#good = Math.max(MIN_RATE, this.#good * DECREASE);
     else {
       this.#good = Math.max(MIN_RATE, Math.min(this.#good * DECREASE, measured.rate));
       this.#patience = toPatience(measured.requests);
     }
-    if (!isTry) this.#isSustained = false;
+    if (!isProbe) this.#isSustained = false;
     this.keep(measured);
   }
 
@@ -92,15 +92,15 @@ export class RateSearch {
     this.#rate = this.#good;
     this.#streak = 0;
     this.#changedAt = measured.now;
-    this.#tryMs = toTryMs(measured);
+    this.#probeMs = toProbeMs(measured);
   }
 
   #isDue(now: number): boolean {
-    if (this.#streak >= SUSTAINED && now - this.#changedAt >= this.#tryMs) return true;
-    return this.#streak >= this.#patience && (this.isTry || !this.#isClose);
+    if (this.#streak >= SUSTAINED && now - this.#changedAt >= this.#probeMs) return true;
+    return this.#streak >= this.#patience && (this.isProbe || !this.#isClose);
   }
 
-  /** The tried rate is accepted. */
+  /** The probed rate is accepted. */
   #settle(): void {
     this.#good = this.#rate;
     this.#isSustained = true;
@@ -123,6 +123,6 @@ function toPatience(requests: number): number {
   return Math.min(MAX_PATIENCE, Math.max(1, Math.round(requests)));
 }
 
-function toTryMs({ pauseMs }: Measured): number {
-  return Math.min(MAX_TRY_MS, Math.max(MIN_TRY_MS, PAUSES * pauseMs));
+function toProbeMs({ pauseMs }: Measured): number {
+  return Math.min(MAX_PROBE_MS, Math.max(MIN_PROBE_MS, PAUSES * pauseMs));
 }

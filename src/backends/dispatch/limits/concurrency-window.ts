@@ -1,20 +1,20 @@
 // How many requests to one model may be in flight.
 //
 // Begins at a moderate number and grows with each accepted request while it is the constraint, up to the configured limit. Where two
-// rejections in a row leave the same number in flight, the provider seems to limit concurrency: that number is kept, and one request
-// more is tried at growing intervals, until one is accepted.
+// rejections in a row leave the same number in flight, the provider seems to limit concurrency: that number is kept, and one more
+// is probed at growing intervals, until it is accepted.
 
 const START = 32;
-const FIRST_TRY_MS = 500;
-const MAX_TRY_MS = 8_000;
+const FIRST_PROBE_MS = 500;
+const MAX_PROBE_MS = 8_000;
 
-export class Window {
+export class ConcurrencyWindow {
   readonly #max: number;
   #size: number;
   /** The limit of the provider. Infinity: it seems to have none. */
   #limit = Infinity;
-  #tryAt = 0;
-  #tryMs = FIRST_TRY_MS;
+  #probeAt = 0;
+  #probeMs = FIRST_PROBE_MS;
   /** In flight after the last rejection. */
   #left = 0;
 
@@ -26,32 +26,32 @@ export class Window {
   /** Milliseconds until another request may be in flight. Infinity: not before one ends. */
   delayMs(inFlight: number, now: number): number {
     if (inFlight >= this.#size || inFlight > this.#limit) return Infinity;
-    return inFlight < this.#limit ? 0 : Math.max(0, this.#tryAt - now);
+    return inFlight < this.#limit ? 0 : Math.max(0, this.#probeAt - now);
   }
 
-  /** Whether the next request tries out if more than the limit may be in flight. */
-  isTry(inFlight: number): boolean {
+  /** Whether the next request probes for a higher limit. */
+  isProbe(inFlight: number): boolean {
     return inFlight >= this.#limit;
   }
 
   /** True: it has grown. */
-  accept(inFlight: number, isTry: boolean): boolean {
+  accept(inFlight: number, isProbe: boolean): boolean {
     const size = this.#size;
     if (inFlight >= size) this.#size = Math.min(this.#max, size + 1);
-    if (isTry) this.#setLimit(Infinity);
-    return isTry || this.#size > size;
+    if (isProbe) this.#setLimit(Infinity);
+    return isProbe || this.#size > size;
   }
 
   /** So many are left in flight. True: the limit explains the rejection. */
-  reject(inFlight: number, isTry: boolean, now: number): boolean {
-    if (isTry || inFlight >= this.#limit) {
-      if (isTry) this.#tryMs = Math.min(MAX_TRY_MS, this.#tryMs * 2);
-      this.#tryAt = now + this.#tryMs;
+  reject(inFlight: number, isProbe: boolean, now: number): boolean {
+    if (isProbe || inFlight >= this.#limit) {
+      if (isProbe) this.#probeMs = Math.min(MAX_PROBE_MS, this.#probeMs * 2);
+      this.#probeAt = now + this.#probeMs;
       return true;
     }
     const isSame = inFlight > 0 && inFlight === this.#left && this.#limit === Infinity;
     this.#setLimit(isSame ? inFlight : Infinity);
-    this.#tryAt = now + this.#tryMs;
+    this.#probeAt = now + this.#probeMs;
     this.#left = inFlight;
     return false;
   }
@@ -63,7 +63,7 @@ export class Window {
   }
 
   #setLimit(limit: number): void {
-    if (this.#limit === Infinity) this.#tryMs = FIRST_TRY_MS;
+    if (this.#limit === Infinity) this.#probeMs = FIRST_PROBE_MS;
     this.#limit = limit;
     this.#left = 0;
   }
