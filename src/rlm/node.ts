@@ -2,20 +2,19 @@
 //
 // A node never throws because of what its model or its code did. At a limit it ends with the best answer that it can give.
 
-import { BackendConnectionError, type BackendFault } from "../errors.ts";
 import type { OutputStream } from "../protocol/execution.ts";
-import type { StopReason } from "../protocol/runs.ts";
 import type { Strategy } from "../protocol/strategy/strategy.ts";
 import { HostCalls } from "./calls/host-calls.ts";
 import type { CallPosition, ModelCall } from "./calls/model-calls.ts";
 import { Compactor, type Compaction } from "./compaction/compactor.ts";
 import { Conversation } from "./compaction/conversation.ts";
+import { endingOf, faultOf } from "./extraction/ending-of.ts";
 import { extract } from "./extraction/extract.ts";
 import { shortestExtraction } from "./extraction/extraction-messages.ts";
 import { NoProgress } from "./extraction/no-progress.ts";
 import { LookBeforeAnswer } from "./guards/look-before-answer.ts";
 import { describeBudget } from "./ledger/budget.ts";
-import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
+import { toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import { BlockNotes } from "./notes/block-notes.ts";
 import { toHostLine } from "./notes/host-line.ts";
@@ -28,9 +27,6 @@ import { PrintOrder } from "./session/print-order.ts";
 import { NodeSession } from "./session/node-session.ts";
 import { fitWindow } from "./strategy/fit-window.ts";
 import * as prompts from "./strategy/prompts.ts";
-
-/** Faults after which no other call of the model can be better. */
-const HOPELESS: ReadonlySet<BackendFault> = new Set(["configuration", "authentication"]);
 
 type DirectAnswer = (node: {
   readonly account: NodeSettings["account"];
@@ -206,8 +202,7 @@ export class Node {
       return reply;
     } catch (error) {
       this.#emptyReplies += 1;
-      const isEmpty = error instanceof BackendConnectionError && error.fault === "empty";
-      if (!isEmpty || this.#emptyReplies === this.#strategy.guards.emptyReplies) throw error;
+      if (faultOf(error) !== "empty" || this.#emptyReplies === this.#strategy.guards.emptyReplies) throw error;
       return { text: "", reasoning: "", finishReason: "stop" };
     }
   }
@@ -277,22 +272,9 @@ export class Node {
   }
 
   async #finishAfter(error: unknown): Promise<NodeOutcome> {
-    const { signal } = this.#settings;
-    const cause: unknown = signal.aborted ? signal.reason : error;
-    if (cause instanceof LimitReached) return this.#extract(cause.axis, cause.message);
-    if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
-    const why = error instanceof Error ? error.message : String(error);
-    const fault = faultOf(error);
-    const backendError = error instanceof BackendConnectionError ? error : undefined;
-    if (fault === "context-too-long") {
-      return this.#extract("error", "the conversation is longer than the model's window", { isRefused: true });
-    }
-    const isWorthAsking = error instanceof NoProgress || (fault !== undefined && !HOPELESS.has(fault));
-    if (isWorthAsking && this.#hasSeen) return this.#extract("error", why, { isRefused: fault === "refusal" });
-    return { status: "failed", stopReason: "error", answer: null, why, ...(backendError && { backendError }) };
-  }
-
-  #extract(stopReason: StopReason, why: string, { isRefused = false } = {}): Promise<NodeOutcome> {
+    const ending = endingOf(error, { signal: this.#settings.signal, hasSeen: this.#hasSeen });
+    if (ending.kind === "no-answer") return ending.outcome;
+    const { stopReason, why, isRefused } = ending;
     return extract(this.#run, {
       node: this.#settings,
       messages: this.#conversation.messages,
@@ -309,8 +291,4 @@ export class Node {
     this.#ordinal += 1;
     return { step: Math.max(1, this.#step), ordinal: this.#ordinal };
   }
-}
-
-function faultOf(error: unknown): BackendFault | undefined {
-  return error instanceof BackendConnectionError ? error.fault : undefined;
 }
