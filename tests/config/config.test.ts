@@ -195,6 +195,11 @@ test.each([
     "[rlm]\nmax_depth = -1\nmodle = 'x'",
     "rlm.toml:2: 'rlm.max_depth' must be at least 0 (and 1 more)",
   ],
+  [
+    "a misspelt key that is needed",
+    '[models.careful]\nmodle = "x"',
+    "rlm.toml:2: there is no 'models.careful.modle'; did you mean model? (and 1 more)",
+  ],
   ["no TOML", "[rlm]\nmodel = \n", "rlm.toml:2: it is not TOML: "],
   ["a key twice", "[rlm]\nmodel = 'a'\nmodel = 'b'", "rlm.toml:3: it is not TOML: "],
 ])("%s is refused: the message names file, line and key", (_, toml, message) => {

@@ -9,19 +9,24 @@ export interface Problem {
   /** The path of the key. */
   readonly path: readonly string[];
   readonly why: string;
+  readonly isMissing?: true;
 }
 
 /** Keys whose value does not belong in a shared file. */
 const SECRETS: ReadonlySet<string> = new Set(["api_key", "apikey", "key", "token", "secret", "password"]);
 
+/** Missing keys come last: where one is misspelt, that is what the user has to see. */
 export function toProblems(error: z.ZodError, schema: z.ZodType, data: unknown): Problem[] {
-  return error.issues.flatMap((issue) => {
+  const problems = error.issues.flatMap((issue): Problem[] => {
     const path = issue.path.map(String);
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({ path: [...path, key], why: unknownKey(path, key, schema) }));
     }
-    return [{ path, why: `${nameOf(path)} ${describe(issue, valueAt(data, path))}` }];
+    const value = valueAt(data, path);
+    const isMissing = issue.code === "invalid_type" && value === undefined;
+    return [{ path, why: `${nameOf(path)} ${describe(issue, value)}`, ...(isMissing && { isMissing }) }];
   });
+  return [...problems.filter(({ isMissing }) => !isMissing), ...problems.filter(({ isMissing }) => isMissing)];
 }
 
 function unknownKey(under: readonly string[], key: string, schema: z.ZodType): string {
