@@ -2,6 +2,7 @@
 
 import { BackendConnectionError } from "../errors.ts";
 import { checkDuration } from "../util/check-number.ts";
+import { didYouMean } from "../util/text/did-you-mean.ts";
 import type { Backend } from "./backend.ts";
 import { parseBaseUrl, UnusableAddress } from "./base-url.ts";
 import { BACKENDS, providerOf, type Provider } from "./provider-table.ts";
@@ -18,6 +19,8 @@ export interface BackendOptions {
   /** Where keys and addresses are looked up. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly limits?: Partial<TimeLimits>;
+  /** Names that the caller has given to backends, for the message where there is no such backend. */
+  readonly others?: readonly string[];
 }
 
 const defaults: TimeLimits = { firstByteMs: 120_000, betweenBytesMs: 60_000, totalMs: 1_800_000 };
@@ -61,10 +64,13 @@ export function baseUrlOf(type: string, options: BackendOptions = {}): string {
   }
 }
 
-function toProvider(type: string, { name = type }: BackendOptions): Provider {
+function toProvider(type: string, { name = type, others = [] }: BackendOptions): Provider {
   const provider = providerOf(type);
   if (provider !== undefined) return provider;
-  throw configuration(name, `there is no backend '${type}', only ${BACKENDS.join(", ")}`);
+  const known = [...(name === type ? others : []), ...BACKENDS].filter((other) => other !== type);
+  const near = didYouMean(type, known);
+  const suggestion = near === undefined ? "" : `. Did you mean '${near}'?`;
+  throw configuration(name, `there is no backend '${type}', only ${known.join(", ")}${suggestion}`);
 }
 
 function settingsOf(type: string, options: BackendOptions): OpenProviderOptions {

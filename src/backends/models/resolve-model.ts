@@ -3,6 +3,7 @@
 // A name of `models` comes first. Where a `backend` is set, every other name goes to it whole: names of some providers have slashes.
 // Otherwise the part before the first slash is a backend if there is one of that name, and any other name decides by its beginning.
 
+import { didYouMean } from "../../util/text/did-you-mean.ts";
 import { BACKENDS, backendOfModel } from "../provider-table.ts";
 
 /** Where names are looked up. */
@@ -35,4 +36,14 @@ function resolvePlain(name: string, { backends = {}, hasBackend }: ModelNames): 
   const model = rest.join("/");
   const isBackend = Object.hasOwn(backends, backend) || BACKENDS.includes(backend);
   return isBackend && model !== "" ? { backend, model } : { backend: backendOfModel(name), model: name };
+}
+
+/** The name that was probably meant where a name is defined nowhere: that of a model, or with that of a backend before the slash. */
+export function suggestModel(name: string, { models = {}, backends = {}, hasBackend }: ModelNames): string | undefined {
+  if (hasBackend || Object.hasOwn(models, name)) return undefined;
+  const [backend = "", ...rest] = name.split("/");
+  if (rest.length === 0) return didYouMean(name, Object.keys(models));
+  const known = [...Object.keys(backends), ...BACKENDS];
+  const near = known.includes(backend) ? undefined : didYouMean(backend, known);
+  return near === undefined ? undefined : `${near}/${rest.join("/")}`;
 }

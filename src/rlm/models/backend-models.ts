@@ -8,10 +8,11 @@ import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
 import { factsFromTables, mergeFacts, type KnownFacts } from "../../backends/models/model-facts.ts";
 import type { TableLookup } from "../../backends/models/price-table.ts";
 import { environmentSecrets } from "../../backends/environment-secrets.ts";
-import { resolveModel } from "../../backends/models/resolve-model.ts";
+import { resolveModel, suggestModel } from "../../backends/models/resolve-model.ts";
 import { priceOf } from "../../backends/prices.ts";
 import { addressOf, type LanguageModel } from "../../backends/providers/language-model.ts";
 import { LanguageModelBackend } from "../../backends/providers/language-model-backend.ts";
+import { BackendConnectionError } from "../../errors.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { ModelBackends, type BackendKey, type ModelBackendsOptions } from "./model-backends.ts";
@@ -71,7 +72,22 @@ export class BackendModels implements Models {
   async open(models: readonly string[]): Promise<void> {
     for (const model of models) {
       const found = this.#find(model);
-      if (found.object === undefined) await this.#backends.open(found.key);
+      if (found.object === undefined) await this.#openFor(model, found.key);
+    }
+  }
+
+  /** A misspelt name goes to the provider of unknown names, whose key may be missing. */
+  async #openFor(model: string, key: BackendKey): Promise<void> {
+    try {
+      await this.#backends.open(key);
+    } catch (error) {
+      const models = Object.fromEntries(this.defined.map(({ name }) => [name, { model: name }]));
+      const names = { models, backends: this.#backendNames ?? {}, hasBackend: this.#backends.hasChosen };
+      const near = suggestModel(model, names);
+      if (near === undefined || !(error instanceof BackendConnectionError)) throw error;
+      const backend = this.#backends.nameOf(key);
+      const why = `${error.message.replace(/^Cannot get an answer from [^:]*: /, "")}. Or did you mean the model '${near}'?`;
+      throw new BackendConnectionError({ backend, fault: error.fault, why, retryable: false }, { cause: error });
     }
   }
 

@@ -112,7 +112,11 @@ export class ModelBackends {
     const type = typeOf(name, defined);
     const own = { baseUrl: defined?.baseUrl, apiKey: defined?.apiKey };
     const chosen = key === null ? omitUndefined({ baseUrl, apiKey }) : {};
-    return { name, type, options: omitUndefined({ name, env, limits, ...own, ...chosen }) };
+    return {
+      name,
+      type,
+      options: omitUndefined({ name, env, limits, others: Object.keys(backends), ...own, ...chosen }),
+    };
   }
 }
 

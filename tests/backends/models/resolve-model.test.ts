@@ -1,7 +1,7 @@
 // Names of models: which backend answers, and what the model is called there.
 
 import { describe, expect, test } from "vitest";
-import { resolveModel } from "../../../src/backends/models/resolve-model.ts";
+import { resolveModel, suggestModel } from "../../../src/backends/models/resolve-model.ts";
 
 const backends = { local: {}, "my.proxy": {} };
 const models = {
@@ -48,4 +48,15 @@ describe("with one, every name without a backend of its own goes to it whole", (
   ])("%s", (name, backend, model) => {
     expect(resolveModel(name, { models, backends, hasBackend: true })).toEqual({ backend, model });
   });
+});
+
+test.each([
+  ["smal", "small"],
+  ["anthropc/claude-sonnet-5", "anthropic/claude-sonnet-5"],
+  ["locl/qwen3", "local/qwen3"],
+  ["small", undefined],
+  ["local/small", undefined],
+  ["meta-llama/llama-4", undefined],
+])("%s is probably a misspelt %s", (name, meant) => {
+  expect(suggestModel(name, { models, backends, hasBackend: false })).toBe(meant);
 });

@@ -1,6 +1,6 @@
 // Models per role: who is asked, under which name and with which settings.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { BackendRequest } from "../../../src/backends/backend.ts";
 import type { ScriptedReply } from "../../../src/backends/scripted/script.ts";
 import type { LanguageModelCall } from "../../../src/backends/providers/language-model.ts";
@@ -216,5 +216,14 @@ test("check() finds what is wrong with the backend of any role", async () => {
   );
   await expect(check({ extractModel: "odd/a" })).rejects.toThrow("Cannot get an answer from odd: there is no backend");
   const models = { big: { backend: "lokal", model: "a" } };
-  await expect(check({ models, childModel: "big" })).rejects.toThrow("there is no backend 'lokal'");
+  await expect(check({ models, childModel: "big" })).rejects.toThrow(
+    /there is no backend 'lokal', only local, .*\. Did you mean 'local'\?/,
+  );
+  vi.stubEnv("OPENAI_API_KEY", undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(check({ models: { careful: { model: "local/a" } }, model: "carefull" })).rejects.toThrow(
+    "there is no key. Set OPENAI_API_KEY. Or did you mean the model 'careful'?",
+  );
+  await expect(check({ subModel: "locl/a" })).rejects.toThrow("Or did you mean the model 'local/a'?");
+  await expect(check({ subModel: "gpt-5" })).rejects.toThrow(/Set OPENAI_API_KEY$/);
 });
