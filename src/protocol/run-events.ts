@@ -41,8 +41,7 @@ const runStart = z.object({
       name: z.string().describe("Its name"),
       digest: z.string().describe("Tells strategies of the same name apart"),
     })
-    .exactOptional()
-    .describe("How the root is asked, and what it is shown. Absent in some older recordings"),
+    .describe("How the root is asked, and what it is shown"),
 });
 
 const nodeStart = z.object({

@@ -109,7 +109,7 @@ export class RunLines {
   }
 
   #strategy({ strategy }: Of<"run-start">): string {
-    return strategy === undefined ? "" : this.#line("n0", `strategy  ${strategy.name} ${strategy.digest}`, "quiet", 0);
+    return this.#line("n0", `strategy  ${strategy.name} ${strategy.digest}`, "quiet", 0);
   }
 
   #nodeStart({ nodeId, depth, query, model, context, isDegraded }: Of<"node-start">): string {

@@ -121,7 +121,7 @@ export const runEvent = variants<RunEvent>("type", {
     extractModel: nullable(string),
     limits: record(number),
     maxDepth: number,
-    strategy: optional(object({ name: string, digest: string })),
+    strategy: object({ name: string, digest: string }),
   }),
   "node-start": object({
     ...node,

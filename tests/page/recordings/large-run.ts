@@ -50,6 +50,7 @@ export function createLargeRun(options: LargeRunOptions): Recording {
     extractModel: null,
     limits,
     maxDepth: MAX_DEPTH,
+    strategy: { name: "frontier", digest: "0123456789abcdef" },
   };
   const recording = new Recording(settings, { id, startedAt });
   const play = new Play(recording, new Texts(seed), (bytes / nodes) * PROMPT_SHARE, options);

@@ -70,6 +70,7 @@ export function runStart(query = "How many?"): Bare {
     extractModel: null,
     limits: { tokens: 10_000 },
     maxDepth: 4,
+    strategy: { name: "frontier", digest: "0123456789abcdef" },
   };
 }
 
