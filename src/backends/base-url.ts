@@ -25,7 +25,7 @@ export function parseBaseUrl(text: string, provider: Provider, env: Environment)
   const complete = provider.protocol === "ollama" ? completeOllama(text) : text;
   const url = URL.canParse(complete) ? new URL(complete) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    throw new UnusableAddress("the address of its server is no URL with http or https");
+    throw new UnusableAddress("the address of its server is not an http or https URL");
   }
   const hasSecret = url.username !== "" || url.password !== "" || [...url.searchParams.keys()].some(isSecret);
   if (hasSecret || url.hash !== "") {

@@ -134,7 +134,7 @@ function sectionOf({ backends }: Config, name: string): BackendSettings {
   return (Object.hasOwn(backends, name) ? backends[name] : undefined) ?? {};
 }
 
-/** A name that nobody has defined is left to those who open the backend. */
+/** An undefined name is left as it is: opening the backend refuses it. */
 function typeOf(config: Config, name: string): string {
   const isUnknown = !Object.hasOwn(config.backends, name) || BACKENDS.includes(name);
   return sectionOf(config, name).type ?? (isUnknown ? name : "openai-compatible");

@@ -96,8 +96,8 @@ describe("the address of a backend", () => {
   });
 
   test.each([
-    ["ftp://host/v1", "no URL with http or https"],
-    ["not a url", "no URL with http or https"],
+    ["ftp://host/v1", "not an http or https URL"],
+    ["not a url", "not an http or https URL"],
     ["http://me:hunter2@host/v1", "may not have a user"],
     ["http://host/v1?key=hunter2", "a key or a fragment"],
     ["http://host/v1?api-version=1&subscription-key=hunter2", "a key or a fragment"],
@@ -170,7 +170,7 @@ describe("the address of Ollama", () => {
 
   test("may not be unusable", () => {
     for (const host of ["gpu box", "gpu-box:port", "http://"]) {
-      expect(() => baseUrlOf("ollama", { env: { OLLAMA_HOST: host } })).toThrow("no URL with http or https");
+      expect(() => baseUrlOf("ollama", { env: { OLLAMA_HOST: host } })).toThrow("not an http or https URL");
     }
   });
 });

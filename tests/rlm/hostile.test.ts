@@ -403,7 +403,7 @@ seen = [
     ask(abc, kind='files'), ask(abc, kind='json'), ask(abc, call=lambda _, name, tasks: rlm_host.call(name, tasks=tasks)),
 ]`;
     const has = (text: string): unknown => expect.stringContaining(text);
-    const sizes = has("the files of the context have another size");
+    const sizes = has("the files of the context have a different size");
     expect((await run(script)).result.data).toEqual([
       ["str", 3],
       ["str", 1],

@@ -54,7 +54,7 @@ class Answer(str):
 class FailedCall:
     """Stands in a batch for a call that failed. ``error`` says why, ``text`` is what there is of an answer.
 
-    It is no str, and using it as one raises ``error``, so that a failure never becomes part of a text unnoticed.
+    It is not a str, and using it as one raises ``error``, so that a failure never becomes part of a text unnoticed.
     """
 
     ok = False

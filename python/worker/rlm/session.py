@@ -40,7 +40,7 @@ def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str]
 
 def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                       max_tokens: Optional[int] = None) -> List[Result]:
-    """Sends all prompts at once; the results are in the same order. A failed one is no str: ``ok`` is false, ``error`` says why."""
+    """Sends all prompts at once; the results are in the same order. A failed one is not a str: ``ok`` is false, ``error`` says why."""
     replies: List[Any] = []
     for group in prompts_in_groups(prompts):
         replies += rlm_host.call("llm_query", **_queries(group, model, system, schema, max_tokens))

@@ -32,15 +32,15 @@ export class LimitWait {
     this.#options = options;
   }
 
-  /** Throws a BackendConnectionError where the provider wants to be left alone for longer than the call can wait. */
+  /** Throws a BackendConnectionError where the provider asks for a longer wait than the call can afford. */
   checkPause(): void {
     const { clock, maxWaitMs } = this.#options;
     const { timeLeftMs } = this.#callOptions;
     const askedMs = Math.ceil(this.#lane.askedMs(clock.now()));
     const left = timeLeftMs?.() ?? Infinity;
     if (askedMs <= (left === Infinity ? maxWaitMs : left)) return;
-    const rest = left === Infinity ? "" : `, and ${toSeconds(left)} are left`;
-    throw this.#tooMany(`it wants to be left alone for another ${toSeconds(askedMs)}${rest}`, askedMs);
+    const rest = left === Infinity ? "" : `, but only ${toSeconds(left)} are left`;
+    throw this.#tooMany(`it asks to wait another ${toSeconds(askedMs)}${rest}`, askedMs);
   }
 
   /** Throws a BackendConnectionError where nothing has been accepted for too long. `error`: the call's own, if it was just rejected. */

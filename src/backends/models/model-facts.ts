@@ -1,6 +1,6 @@
 // What is known of a model before it is called: how much it can read and write, and whether it reasons.
 //
-// Facts come from the configuration, from what a provider refused, and from a table, in this order. A fact that nobody knows is absent:
+// Facts come from the configuration, from what a provider refused, and from a table, in this order. An unknown fact is absent:
 // the rest of the code must do without it, and a provider may still refuse what the facts allow.
 
 import type { ModelFacts } from "../backend.ts";
@@ -8,7 +8,7 @@ import { findInTable, isListed, type TableLookup } from "./price-table.ts";
 import { factsOfFamily } from "./model-families.ts";
 
 export interface KnownFacts extends ModelFacts {
-  /** Whether a provider of many serves it, as opposed to a server of one's own, or one that nobody knows. */
+  /** Whether a public provider that the tables know serves it, as opposed to a private or unknown server. */
   readonly isHosted: boolean;
 }
 

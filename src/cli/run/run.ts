@@ -117,7 +117,7 @@ async function prepare(
   };
 }
 
-/** Nobody is asked unseen at an address that a file names; code may ask the models that a project defines. */
+/** Names each address that a file chooses before it is asked, also those that only code may ask. */
 function announceAddresses(config: Config): void {
   const roles = rolesOf(config);
   const models = new Set([...roles, ...Object.keys(config.models)]);

@@ -79,7 +79,7 @@ function checkAnswer(status: StatusEvent | undefined, { sizeBytes }: SpooledByte
   if (status === undefined) throw new Error("the worker was lost");
   if (status.error !== undefined) throw new Error(status.error.value || status.error.name);
   if (answer.safeParse(status.data).data?.size !== sizeBytes)
-    throw new Error("the session sent another size than it said");
+    throw new Error("the session sent a different size than it announced");
 }
 
 /** Writes the bytes of one value, in order. After a failure, and after it is closed, what comes is dropped. */

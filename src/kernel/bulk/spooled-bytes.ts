@@ -19,7 +19,7 @@ export class SpoolSpace {
   /** Throws where not so many bytes are left. */
   take(bytes: number): void {
     if (this.#used + bytes > this.maxBytes) {
-      throw new Error(`values on their way to others take more than ${formatSize(this.maxBytes)} together`);
+      throw new Error(`values that are being sent take more than ${formatSize(this.maxBytes)} together`);
     }
     this.#used += bytes;
   }
@@ -58,7 +58,7 @@ export class SpooledBytes implements Disposable {
 
   /** Throws the system's error, and where too much space is taken. */
   append(piece: Uint8Array): void {
-    if (this.#size + piece.length > this.#maxBytes) throw new Error("the host has not enough free space for it");
+    if (this.#size + piece.length > this.#maxBytes) throw new Error("the host does not have enough free space for it");
     this.#space.take(piece.length);
     for (let at = 0; at < piece.length;) at += writeSync(this.#fd, piece, at, piece.length - at, this.#size + at);
     this.#size += piece.length;

@@ -84,6 +84,6 @@ function toSpooledItem({ kind, files }: OfferedContext, { path, sizeBytes: bytes
     offset += length;
     return { name, path, size: length, range };
   });
-  if (offset !== bytes) throw new Error("the files of the context have another size than they said");
+  if (offset !== bytes) throw new Error("the files of the context have a different size than announced");
   return { ...item, value };
 }

@@ -19,7 +19,7 @@ import { toChildReply } from "./child-reply.ts";
 import { answerQueries, toCompact, toFailure, type QueryOptions, type QueryReply } from "./queries.ts";
 
 const NO_SESSION =
-  "Cannot give this context to a model: at this depth rlm_query is a single model call, and it is no text, or a very long one. " +
+  "Cannot give this context to a model: at this depth rlm_query is a single model call, and the context is not text, or too long. " +
   "Split it, and ask about each part";
 
 export class HostCalls {

@@ -57,7 +57,7 @@ async function askForAnswer(run: RunContext, request: ExtractionRequest): Promis
     throw error;
   });
   const second = toPlainAnswer(reply, request.messages);
-  if (second === undefined || second === "") throw new Error("the model wrote code in place of an answer");
+  if (second === undefined || second === "") throw new Error("the model wrote code instead of an answer");
   return second;
 }
 

@@ -120,7 +120,7 @@ export class ModelBackends {
   }
 }
 
-/** A name that nobody has defined is left to `openBackend` to refuse. */
+/** An undefined name is left for `openBackend` to refuse. */
 function typeOf(name: string, defined: BackendDefinition | undefined): string {
   const isUnknown = defined === undefined || BACKENDS.includes(name);
   return defined?.type ?? (isUnknown ? name : "openai-compatible");

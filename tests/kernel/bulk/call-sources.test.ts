@@ -78,9 +78,9 @@ test.each([
     { status: "error", error: { name: "LookupError", value: "no such source", traceback: "" } },
     "no such source",
   ],
-  ["another size", { data: { size: 4 } }, "another size"],
-  ["no size", {}, "another size"],
-  ["a wrong size", { data: { size: "3" } }, "another size"],
+  ["a different size", { data: { size: 4 } }, "a different size"],
+  ["no size", {}, "a different size"],
+  ["a wrong size", { data: { size: "3" } }, "a different size"],
 ])("a worker that answers with %s has sent nothing", async (_, fields, why) => {
   const { sources, begun, chunk, end } = open(3);
   for (let round = 0; round < 2; round += 1) {

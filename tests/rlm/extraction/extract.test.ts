@@ -38,14 +38,14 @@ describe("an answer at a limit", () => {
   test("that is always code is none", async () => {
     const { result } = await run(atLimit("FINAL(total)", "FINAL_VAR(total)"), { limits });
     expect(result).toMatchObject({ status: "failed", stopReason: "iterations", answer: null });
-    expect(result.why).toContain("code in place of an answer");
+    expect(result.why).toContain("code instead of an answer");
   });
 
   test("that is code is none where there is no call left to ask again", async () => {
     const script: ScriptFunction = (request) => (isEnd(request) ? code("FINAL(total)") : code("total = 3"));
     const { result } = await run(script, { limits: { llmCalls: 2 } });
     expect(result).toMatchObject({ status: "failed", stopReason: "llmCalls", answer: null });
-    expect(result.why).toContain("code in place of an answer");
+    expect(result.why).toContain("code instead of an answer");
   });
 
   test("follows the schema", async () => {

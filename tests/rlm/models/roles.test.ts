@@ -169,7 +169,7 @@ test("the model that writes code is told the models that have names", async () =
   await watch(runtime.rlm({ ...plain, backends, model: "one/root", models }));
   const [system] = asked[0]?.request.messages ?? [];
   expect(system?.content).toContain(
-    'model=... of llm_query, where another model than the usual one suits better: "small" (fast)',
+    'llm_query(..., model=name): where one of these suits better than the default: "small" (fast)',
   );
 });
 

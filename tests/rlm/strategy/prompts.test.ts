@@ -36,7 +36,9 @@ describe("systemPrompt()", () => {
   test("names the models that code may ask, with what they are good for, and no more than twenty", () => {
     const models = [{ name: "small", description: "fast,\ncheap" }, { name: 'the "big" one' }];
     const prompt = systemPrompt(frontier, { ...facts, models });
-    expect(prompt).toMatch(/\n- model=[^\n]*: "small" \(fast, cheap\), "the \\"big\\" one"\n- _out\[n\]/);
+    expect(prompt).toMatch(
+      /\n- llm_query\(..., model=name\)[^\n]*: "small" \(fast, cheap\), "the \\"big\\" one"\n- _out\[n\]/,
+    );
     expect(systemPrompt(frontier, facts)).not.toContain("model=...");
     const many = Array.from({ length: 30 }, (_, n) => ({ name: `m${n}` }));
     expect(systemPrompt(frontier, { ...facts, models: many })).toMatch(/"m19"\n/);
@@ -45,7 +47,7 @@ describe("systemPrompt()", () => {
   test("of one's own is followed by what no model can work without, unless it names that", () => {
     const own = mergeStrategy(frontier, { prompts: { system: "You are a botanist. {functions}" } });
     const prompt = systemPrompt(own, facts);
-    expect(prompt).toMatch(/^You are a botanist\. In the session, beside Python's own:\n- llm_query/);
+    expect(prompt).toMatch(/^You are a botanist\. In the session, besides Python's own:\n- llm_query/);
     expect(prompt.match(/- llm_query\(/g)).toHaveLength(1);
     expect(prompt).toContain("Each reply holds one block of code");
     expect(prompt).toContain("call FINAL(answer)");
@@ -57,5 +59,5 @@ test("firstMessage() has the question and the variables, whatever they contain",
   expect(firstMessage(frontier, "{material}?", "- `context`: str")).toBe(
     "Question: {material}?\n\nThe variables:\n- `context`: str",
   );
-  expect(firstMessage(frontier, "Q", "")).toBe("Question: Q\n\nThere is no material beside the question.");
+  expect(firstMessage(frontier, "Q", "")).toBe("Question: Q\n\nThere is no material besides the question.");
 });

@@ -77,7 +77,7 @@ export class Lane {
     return this.#inFlight === 0 ? this.#blockage : undefined;
   }
 
-  /** Milliseconds for which the provider wants to be left alone, as it said. */
+  /** How much longer the provider asked to wait, in milliseconds. */
   askedMs(now: number): number {
     return Math.max(0, this.#askedUntil - now);
   }

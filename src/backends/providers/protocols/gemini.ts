@@ -143,6 +143,6 @@ function toUsage(value: unknown): ReportedUsage | null {
 
 function toList(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new UnreadableEvent("candidates or their parts are no list");
+  if (!Array.isArray(value)) throw new UnreadableEvent("candidates or their parts are not lists");
   return value;
 }

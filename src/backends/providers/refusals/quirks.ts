@@ -21,7 +21,7 @@ type Setting = "temperature" | "reasoningEffort" | "schema" | "seed" | "stableMe
 const NO_SYSTEM_ROLE =
   /'system' with this model|system (?:role|message|prompt|instruction)s?.{0,30}(?:not (?:be )?(?:supported|allowed|enabled|permitted|available)|unsupported)|(?:not|n't) support (?:the )?.?system|only (?:the )?user and assistant roles|unexpected role .?system|developer instruction is not enabled|(?:variant|role|received) .?(?:system|developer)|developer is not one of|should be 'user' or 'assistant'/i;
 
-/** A wrong value is a mistake of the caller, who should hear of it. Only a model without the setting goes without it. */
+/** A wrong value is a mistake of the caller, who should be told. Only a model without the setting goes without it. */
 const WRONG_VALUE = /above maximum|below minimum|between|(?:less|greater) than|[<>]=|one of|should be|must be/i;
 const WRONG_EFFORT = /value|valid|one of|should be|must be/i;
 

@@ -50,7 +50,7 @@ const WINDOWS: readonly RegExp[] = [
   /exceeded model token limit: (?<window>\d{1,12})(?: \(requested: (?<total>\d{1,12}))?/i,
   // Groq and OpenAI: more than a minute's worth of tokens is never accepted.
   /request too large for .{0,300}: limit (?<window>\d{1,12}), requested (?<total>\d{1,12})/i,
-  // OpenAI, vLLM, OpenRouter, SGLang and whoever speaks like them
+  // OpenAI, vLLM, OpenRouter, SGLang and servers with the same messages
   /(?:context (?:length|window|size)|model length)(?: of| is)?(?: only)?:? ?\(?(?<window>\d{1,12})/i,
 ];
 

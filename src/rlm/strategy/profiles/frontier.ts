@@ -14,14 +14,14 @@ export const frontier: Strategy = {
       "Your answer goes back to the code that asked for it: give what the task asks for, in the form it asks for, without remarks.",
     reply:
       "Each reply holds one block of code, fenced with ```repl and ```. It is run, and you are shown what it printed and the value of its " +
-      "last expression, cut if long. Variables stay from block to block, also after an exception. Stop after the block: what you write after it is lost. " +
-      "Never write down output yourself. Lines that begin with [host] are not output: the program that runs your code says so.",
-    functionList: "In the session, beside Python's own:\n{list}",
+      "last expression, cut if long. Variables persist from block to block, also after an exception. Stop after the block: what you write after it is lost. " +
+      "Never write down output yourself. Lines that begin with [host] are not output: they come from the program that runs your code.",
+    functionList: "In the session, besides Python's own:\n{list}",
     functions: {
       llm_query:
         "llm_query(prompt, model=None, system=None, schema=None, max_tokens=None): asks a model once; a str with .usage, and .data where a JSON schema is given",
       llm_query_batched:
-        "llm_query_batched(prompts): the same for many at once, in parallel; check .ok of each result: a failed one is no str, and its .error says why",
+        "llm_query_batched(prompts): the same for many at once, in parallel; check .ok of each result: a failed one is not a str, and its .error says why",
       rlm_query:
         "rlm_query(task, context=None, schema=None): gives a task and its material to another model with a session of its own, for what needs several steps",
       rlm_query_batched: "rlm_query_batched([(task, context), ...]): the same for many at once",
@@ -33,7 +33,7 @@ export const frontier: Strategy = {
       peek: "peek(value): its beginning and end, with its type and size",
       budget: "budget(): what may still be spent",
       SHOW_VARS: "SHOW_VARS(): your variables",
-      models: "model=... of llm_query, where another model than the usual one suits better: {models}",
+      models: "llm_query(..., model=name): where one of these suits better than the default: {models}",
       others: "_out[n]: all that block n printed, where it was cut; await works at top level (llm_query_async, ...)",
     },
     howToWork:
@@ -46,7 +46,7 @@ export const frontier: Strategy = {
     schema: "The answer must be JSON that follows this schema:\n{schema}",
     firstMessage: "Question: {query}\n\n{material}",
     material: "The variables:\n{context}",
-    noMaterial: "There is no material beside the question.",
+    noMaterial: "There is no material besides the question.",
     extract:
       "The work has to end here: {why}. Answer the question now, as well as you can from what you have seen, {form}",
     extractText: "in plain text and without code. Say what is uncertain.",

@@ -1,4 +1,4 @@
-// For models on one's own machine: a small window, slow tokens, and little to gain from recursion.
+// For models on the user's own machine: a small window, slow tokens, and little to gain from recursion.
 
 import type { Strategy } from "../../../protocol/strategy/strategy.ts";
 import { mergeStrategy } from "../merge-strategy.ts";

@@ -57,7 +57,7 @@ describe("waiting for a limit", () => {
       attempts: 1,
       error: {
         message:
-          "Cannot get an answer from scripted: too many requests: it wants to be left alone for another 100 s, and 90 s are left",
+          "Cannot get an answer from scripted: too many requests: it asks to wait another 100 s, but only 90 s are left",
         retryAfterMs: 100_000,
       },
     });
