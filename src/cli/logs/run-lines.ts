@@ -6,6 +6,7 @@ import type { ModelUsage } from "../../protocol/usage.ts";
 import type { Colour, Palette } from "../io/palette.ts";
 import { formatCost, formatCount, formatDuration, formatSize } from "../../util/text/format.ts";
 import { describeCompaction } from "../../util/text/runs/describe-compaction.ts";
+import { describeLimit } from "../../util/text/runs/limit-names.ts";
 import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { truncateToWidth } from "../../util/text/text-width.ts";
 import { toBlock, toLine } from "../io/text-block.ts";
@@ -190,9 +191,9 @@ export class RunLines {
     );
   }
 
-  #limit({ type, nodeId, axis, used, limit }: Of<"limit-warning" | "limit-reached">): string {
-    const line = `${nodeId} limit  ${axis}: ${formatCount(used)} of ${formatCount(limit)} used`;
-    return this.#line(nodeId, type === "limit-reached" ? `${line}, reached` : line, "error");
+  #limit(event: Of<"limit-warning" | "limit-reached">): string {
+    const line = `${event.nodeId} limit  ${describeLimit(event)} used`;
+    return this.#line(event.nodeId, event.type === "limit-reached" ? `${line}, reached` : line, "error");
   }
 
   #nodeEnd({ nodeId, status, stopReason, answer, usage }: Of<"node-end">): string {
@@ -207,7 +208,7 @@ export class RunLines {
   #runEnd({ result: { status, stopReason, answer, why, usage } }: Of<"run-end">): string {
     const { total, byModel, byRole, wallMs } = usage;
     const reason = stopReason === "answered" ? "" : ` (${stopReason})`;
-    const calls = `${formatCount(total.llmCalls)} calls`;
+    const calls = formatCount(total.llmCalls, "call");
     const facts = [calls, toTokens(total), formatCost(total.costUsd), formatDuration(wallMs)].join(", ");
     const roles = ROLES.flatMap((role) =>
       byRole[role] === undefined ? [] : [[ROLE_NAMES[role], byRole[role]] as const],
@@ -216,7 +217,7 @@ export class RunLines {
     return [
       `${this.#palette.paint(status === "final" ? "strong" : "error", `${status}${reason}`)}  ${facts}\n`,
       ...parts.map(([name, of]) =>
-        toBlock(`${name}  ${formatCount(of.llmCalls)} calls, ${toTokens(of)}, ${formatCost(of.costUsd)}`, {
+        toBlock(`${name}  ${formatCount(of.llmCalls, "call")}, ${toTokens(of)}, ${formatCost(of.costUsd)}`, {
           indent: 2,
           isFull: false,
         }),

@@ -1,6 +1,7 @@
 // The state of a node, the share of the budget and the outcome of a run, in words.
 
 import type { LedgerAxis, RunResult } from "../../protocol/runs.ts";
+import { LIMIT_NAMES } from "../../util/text/runs/limit-names.ts";
 import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
 import { ROLE_NAMES, ROLES } from "../logs/role-names.ts";
@@ -61,13 +62,14 @@ const FORMATS: Readonly<Record<(typeof AXES)[number], (limit: number) => string>
   wallMs: (limit) => formatSeconds(limit).replace(/\.0(?= s)| 0 s$/, ""),
 };
 
-/** `root $0.12`, `llm_query $0.30`. Empty: one role has all the cost. */
+/** `root $0.12`, `llm_query $0.30`. Empty: one role has all the cost, or no cost is known. */
 function describeRoles({ byRole }: RunResult["usage"]): readonly string[] {
   const paid = ROLES.flatMap((role) => {
     const { costUsd } = byRole[role] ?? { costUsd: 0 };
-    return costUsd === 0 ? [] : [`${ROLE_NAMES[role]} ${formatCost(costUsd)}`];
+    return costUsd === 0 ? [] : [{ costUsd, text: `${ROLE_NAMES[role]} ${formatCost(costUsd)}` }];
   });
-  return paid.length > 1 ? paid : [];
+  const isKnown = paid.some(({ costUsd }) => costUsd !== null);
+  return paid.length > 1 && isKnown ? paid.map(({ text }) => text) : [];
 }
 
 /** The parts of the last line of the display; the id of the run is the last one. */
@@ -77,7 +79,9 @@ export function describeResult(result: RunResult, { nodes }: Progress): string[]
   const cached = cachedCalls > 0 ? ` (${formatCount(cachedCalls)} from the cache)` : "";
   const estimated = estimatedTokens > 0 ? ` (${formatTokens(estimatedTokens).replace(" tokens", "")} estimated)` : "";
   return [
-    status === "partial" ? `partial (limit: ${stopReason})` : status,
+    status === "partial" && stopReason in LIMIT_NAMES
+      ? `partial (limit: ${LIMIT_NAMES[stopReason as LedgerAxis]})`
+      : status,
     formatCount(nodes.size, "node"),
     `${formatCount(llmCalls, "call")}${cached}`,
     `${formatTokens(tokens)}${estimated}`,

@@ -4,6 +4,7 @@
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { NodeId, RunResult } from "../../protocol/runs.ts";
 import { describeCompaction } from "../../util/text/runs/describe-compaction.ts";
+import { describeLimit } from "../../util/text/runs/limit-names.ts";
 import { describeWait } from "../../util/text/runs/describe-wait.ts";
 import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
@@ -53,8 +54,8 @@ export class LineDisplay implements RunDisplay {
         break;
       case "limit-warning":
       case "limit-reached": {
-        const what = event.type === "limit-warning" ? "nears its limit" : "has reached its limit";
-        this.#print(node, `${event.axis} ${what}: ${formatCount(event.used)} of ${formatCount(event.limit)}`);
+        const what = event.type === "limit-warning" ? "nears" : "has reached";
+        this.#print(node, `${what} the limit on ${describeLimit(event)}`);
         break;
       }
       case "node-end":

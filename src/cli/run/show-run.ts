@@ -7,6 +7,7 @@ import { fromRunResult } from "../exit-code.ts";
 import { isLiveTerminal } from "../io/is-live-terminal.ts";
 import { printError } from "../io/print-error.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
+import { describeEnd } from "./describe-end.ts";
 import { LineDisplay } from "./line-display.ts";
 import { SILENT_DISPLAY, TreeDisplay, type RunDisplay } from "./run-display.ts";
 
@@ -51,8 +52,9 @@ function pointToPage({ runId }: RunResult, { quiet, url }: ShowOptions): void {
   process.stderr.write(`in a browser: ${server}rlm visualize ${runId}\n`);
 }
 
-async function print({ status, answer, why }: RunResult, output: StandardOutput): Promise<void> {
-  if (status === "failed") printError(`the run failed: ${why ?? "it has no answer"}`);
-  else if (status === "partial" && why !== null) printError(`the answer is not complete: ${why}`);
+async function print(result: RunResult, output: StandardOutput): Promise<void> {
+  const { answer } = result;
+  const why = describeEnd(result);
+  if (why !== undefined) printError(why);
   if (answer !== null) await output.write("stdout", answer.endsWith("\n") ? answer : `${answer}\n`);
 }

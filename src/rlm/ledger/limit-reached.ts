@@ -1,16 +1,16 @@
 // A refusal by a limit of the ledger. It stays inside the run: code sees it as an exception, the node as the signal to finish.
 
 import type { LedgerAxis, NodeId } from "../../protocol/runs.ts";
-import { formatCost, formatCount, formatSeconds } from "../../util/text/format.ts";
+import { formatAmount } from "../../util/text/runs/limit-names.ts";
 
-/** Amounts of money and time have their unit in the number. */
-const UNITS: Readonly<Record<LedgerAxis, string>> = {
-  tokens: " tokens",
-  costUsd: "",
-  llmCalls: " calls of models",
-  toolCalls: " calls of tools",
-  wallMs: "",
-  iterations: " steps",
+/** For one and for more. Amounts of money and time have their unit in the number. */
+const UNITS: Readonly<Record<LedgerAxis, readonly [string, string]>> = {
+  tokens: [" token", " tokens"],
+  costUsd: ["", ""],
+  llmCalls: [" call of a model", " calls of models"],
+  toolCalls: [" call of a tool", " calls of tools"],
+  wallMs: ["", ""],
+  iterations: [" step", " steps"],
 };
 
 interface Refusal {
@@ -36,11 +36,11 @@ export class LimitReached extends Error {
   readonly remaining: number;
   readonly isTemporary: boolean;
   constructor({ axis, ownerId, used, limit, remaining, needed, isTemporary }: Refusal, options?: ErrorOptions) {
-    const [need, left, all] = [needed, remaining, limit].map((value) => toText(axis, value));
+    const [need, left, all] = [needed, remaining, limit].map((value) => formatAmount(axis, value));
     const what =
       axis === "wallMs"
         ? `only ${left} of ${all} are left`
-        : `this needs ${need}${UNITS[axis]}, ${left} of ${all} are left`;
+        : `this needs ${need}${UNITS[axis][needed === 1 ? 0 : 1]}, ${left} of ${all} are left`;
     super(`Cannot go on: ${what}`, options);
     this.axis = axis;
     this.ownerId = ownerId;
@@ -54,9 +54,4 @@ export class LimitReached extends Error {
 /** A limit of which nothing is left. */
 export function toExhausted(axis: LedgerAxis, ownerId: NodeId, used: number, limit: number): LimitReached {
   return new LimitReached({ axis, ownerId, used, limit, remaining: 0, needed: 1, isTemporary: false });
-}
-
-function toText(axis: LedgerAxis, value: number): string {
-  if (axis === "costUsd") return formatCost(value);
-  return axis === "wallMs" ? formatSeconds(value) : formatCount(value);
 }

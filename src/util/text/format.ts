@@ -17,6 +17,7 @@ export function formatTokens(tokens: number): string {
 /** Null: a price is not known. */
 export function formatCost(usd: number | null): string {
   if (usd === null) return "cost unknown";
+  if (usd > 0 && usd < 0.00005) return "<$0.0001";
   return `$${usd !== 0 && usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 

@@ -5,6 +5,7 @@ import type { RunId } from "../../../src/protocol/ids.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import type { RunResult } from "../../../src/protocol/runs.ts";
 import type { ModelUsage } from "../../../src/protocol/usage.ts";
+import { omitUndefined } from "../../../src/util/omit-undefined.ts";
 import { textWidth } from "../../../src/util/text/text-width.ts";
 
 beforeEach(() => {
@@ -209,7 +210,7 @@ test("without a terminal there is a plain line per step", () => {
     "n0 starts: question of n0",
     "  n1 starts: question of n1",
     "  n1 step 1 · 1 call · 300 tokens · cost unknown so far · 0.5 s",
-    "n0 tokens nears its limit: 8,000 of 10,000",
+    "n0 nears the limit on tokens: 8,000 of 10,000",
     "  n1 done after 1.0 s",
     "n0 step 1 · 1 call · 1,000 tokens · $0.0010 so far · 3.0 s",
     "final · 2 nodes · 3 calls · 1,200 tokens · $0.0123 · 4.2 s · run r1",
@@ -291,7 +292,7 @@ test.each([80, 60])(
     runDisplay.end(longResult);
     const summary = (display.writes.at(-2) ?? "").split("\n").slice(1);
     expect(summary.join(" · ")).toBe(
-      "partial (limit: costUsd) · 1 node · 1,234 calls (1,000 from the cache) · 31.5k tokens (2,100 estimated) · $0.4985 · 62 min 5 s · run r-mwiwfhpp3e8f20",
+      "partial (limit: cost) · 1 node · 1,234 calls (1,000 from the cache) · 31.5k tokens (2,100 estimated) · $0.4985 · 62 min 5 s · run r-mwiwfhpp3e8f20",
     );
     for (const row of summary) expect(textWidth(row)).toBeLessThan(columns);
     expect(summary.at(-1)).toMatch(/run r-mwiwfhpp3e8f20$/);
@@ -391,4 +392,18 @@ test.each([TreeDisplay, LineDisplay])("%o survives a server that lies about its 
   vi.advanceTimersByTime(200);
   display.end(result);
   expect(written.join("")).toContain("50,000 nodes");
+});
+
+test("costs by role are shown where some are known, and an error is no limit", () => {
+  const summaryOf = (costs: readonly (number | null)[], total: number | null): string => {
+    const [root, sub] = costs.map((costUsd) => spent(1, costUsd ?? null));
+    const display = new FakeDisplay();
+    const byRole = omitUndefined({ root, sub });
+    const usage = { ...result.usage, total: spent(2, total), byRole };
+    new LineDisplay(display).end({ ...result, status: "partial", stopReason: "error", usage });
+    return display.writes.join("");
+  };
+  expect(summaryOf([null, null], null)).toBe("partial · 0 nodes · 1 call · 2 tokens · cost unknown · 4.2 s · run r1\n");
+  expect(summaryOf([0.5, null], null)).toContain(" · cost unknown · root $0.5000 · llm_query cost unknown · ");
+  expect(summaryOf([0.5, 0.00001], 0.5)).toContain(" · root $0.5000 · llm_query <$0.0001 · ");
 });

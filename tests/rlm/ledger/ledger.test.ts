@@ -190,7 +190,7 @@ describe("counts", () => {
     root.countToolCall();
     expect(refused(() => root.countIteration())).toMatchObject({ axis: "iterations", used: 2, limit: 2, remaining: 0 });
     expect(refused(() => root.countToolCall()).message).toBe(
-      "Cannot go on: this needs 1 calls of tools, 0 of 1 are left",
+      "Cannot go on: this needs 1 call of a tool, 0 of 1 are left",
     );
     expect(ledger.usage().byNode).toEqual({
       n0: { ...NO_USAGE, iterations: 1, toolCalls: 1 },

@@ -243,7 +243,7 @@ test("without it a refused tool is an error in the code, and the run continues",
     code("FINAL([n, why])"),
   ];
   const { result } = await watch(scripted(runtime, script, { limits: { toolCalls: 3 }, tools: [tool] }));
-  expect(result).toMatchObject({ status: "final", data: [3, expect.stringContaining("calls of tools")] });
+  expect(result).toMatchObject({ status: "final", data: [3, expect.stringContaining("this needs 1 call of a tool")] });
 });
 
 test("identical calls are made once and then answered from the cache, at no cost", async () => {

@@ -24,6 +24,7 @@ test.each([
   [formatCost(null), "cost unknown"],
   [formatCost(0), "$0.00"],
   [formatCost(0.00123), "$0.0012"],
+  [formatCost(0.00004), "<$0.0001"],
   [formatCost(12.3), "$12.30"],
   [formatSize(1), "1 byte"],
   [formatSize(1023), "1,023 bytes"],
