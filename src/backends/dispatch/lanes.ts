@@ -179,8 +179,9 @@ export class Lanes {
     if (open.timer?.at === at) return;
     open.timer?.cancel();
     open.timer = undefined;
-    if (at === Infinity || at - now < SOON_MS) return; // ready: it waits for others to end
-    const cancel = this.#clock.after(at - now, () => {
+    if (at === Infinity || this.#inFlight >= this.#options.maxConcurrency) return; // it waits for others to end
+    // Also where no time is left: the lane may have become ready since it was looked at, and nothing else would look again.
+    const cancel = this.#clock.after(Math.max(0, at - now), () => {
       open.timer = undefined;
       this.#admitCalls();
     });

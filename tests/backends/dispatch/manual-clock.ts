@@ -36,6 +36,22 @@ export class ManualClock implements Clock {
   }
 }
 
+/** Time passes while code runs, and timers go off up to a millisecond early, as those of Node may. */
+export class BusyClock extends ManualClock {
+  #passed = 0;
+  #seed = 1;
+
+  override now(): number {
+    this.#passed += 0.004;
+    return super.now() + this.#passed;
+  }
+
+  override after(ms: number, listener: () => void): () => void {
+    this.#seed = (this.#seed * 16_807) % 2_147_483_647;
+    return super.after(Math.max(0, ms - this.#seed / 2_147_483_647), listener);
+  }
+}
+
 /** Everything that only waits for promises is done. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 3; round++) await new Promise((resolve) => void setImmediate(resolve));

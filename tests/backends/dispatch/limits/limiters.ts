@@ -175,9 +175,8 @@ export interface BatchResult {
 export async function runBatch(
   calls: number,
   { limiter, ...backendOptions }: Omit<LimitedOptions, "clock">,
-  options: DispatcherOptions = {},
+  { clock = new ManualClock(), ...options }: Omit<DispatcherOptions, "clock"> & { readonly clock?: ManualClock } = {},
 ): Promise<BatchResult> {
-  const clock = new ManualClock();
   let seed = 1;
   const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
   const dispatcher = new Dispatcher({ clock, random, ...options });

@@ -4,7 +4,7 @@ import { Dispatcher, type DispatcherOptions } from "../../../../src/backends/dis
 import type { ScriptedReply } from "../../../../src/backends/scripted/script.ts";
 import { ScriptedBackend } from "../../../../src/backends/scripted/scripted.ts";
 import { aRequest } from "../../describe-backend.ts";
-import { ManualClock, settle } from "../manual-clock.ts";
+import { BusyClock, ManualClock, settle } from "../manual-clock.ts";
 import { LimitedBackend, overloaded, runBatch, tokenBucket } from "./limiters.ts";
 
 const never = new AbortController().signal;
@@ -47,6 +47,11 @@ describe("waiting for a limit", () => {
   test("does not end as long as anything is accepted, however long it takes", async () => {
     const { answers, ms } = await runBatch(60, { limiter: tokenBucket(0.1, 1, "exact") }, { maxWaitMs: 30_000 });
     expect([answers, ms > 590_000]).toEqual([60, true]);
+  });
+
+  test("ends also where the time comes between two looks at the clock", async () => {
+    const { answers } = await runBatch(200, { limiter: tokenBucket(10, 10, "1 s") }, { clock: new BusyClock() });
+    expect(answers).toBe(200);
   });
 
   test("that would take longer than the time left ends at once, and says so", async () => {
