@@ -267,12 +267,12 @@ export interface LocalRLMOptions extends Omit<RLMOptions, "model" | "subModel" |
   readonly childModel?: string | LanguageModel | undefined;
   /** Gives the best answer at a limit. Default: the model of the node. */
   readonly extractModel?: string | LanguageModel | undefined;
-  /** Models under names of the caller's, with their settings: for the roles above, and for `llm_query(model=...)`. Default: none. */
+  /** Models under names of your own, with their settings: for the roles above, and for `llm_query(model=...)`. Default: none. */
   readonly models?: Readonly<Record<string, ModelDefinition | LanguageModel>> | undefined;
-  /** Backends under names of the caller's. Default: the built-in ones. */
+  /** Backends under names of your own. Default: the built-in ones. */
   readonly backends?: Readonly<Record<string, BackendDefinition | Backend>> | undefined;
   /**
-   * A name of `backends`, a provider (`openai`, `anthropic`, `gemini`, ...), `openai-compatible`, `scripted`, or an own implementation. All
+   * A name of `backends`, a provider (`openai`, `anthropic`, `gemini`, ...), `openai-compatible`, `scripted`, or your own implementation. All
    * models without a backend of their own go to it. Default, for each model: the part before the first slash of its name, if that is a
    * backend; else `anthropic` for `claude...`, `gemini` for `gemini...`, and `openai`.
    */

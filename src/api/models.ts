@@ -17,10 +17,10 @@ export interface ModelSettings {
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Tokens that fit into one request and its answer. Absent: as far as it is known of the model. */
   readonly contextWindow?: number | undefined;
-  /** How it is asked, and what it is shown: see the option of `runtime.rlm`. Absent: that option, else the shipped one that fits. */
-  readonly strategy?: string | StrategyChanges | undefined;
   /** The most tokens that the model can answer with. Absent: as far as it is known of the model. */
   readonly maxOutputTokens?: number | undefined;
+  /** How it is asked, and what it is shown: see the option of `runtime.rlm`. Absent: that option, else the shipped one that fits. */
+  readonly strategy?: string | StrategyChanges | undefined;
 }
 
 /** A model under a name of its own, with its settings. */

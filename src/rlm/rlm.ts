@@ -40,7 +40,7 @@ type CommonSettings = Pick<ModelSettings, "temperature" | "seed" | "reasoningEff
 
 export interface RLMOptions extends CommonSettings {
   /**
-   * A name of `backends`, a provider (`openai`, `anthropic`, `gemini`, ...), `openai-compatible`, `scripted`, or an own implementation. All
+   * A name of `backends`, a provider (`openai`, `anthropic`, `gemini`, ...), `openai-compatible`, `scripted`, or your own implementation. All
    * models without a backend of their own go to it. Default, for each model: the part before the first slash of its name, if that is a
    * backend; else `anthropic` for `claude...`, `gemini` for `gemini...`, and `openai`.
    */
