@@ -9,8 +9,9 @@ import { BackendConnectionError } from "../../errors.ts";
 import type { ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
 import { addUsage, type ModelUsage } from "../../protocol/usage.ts";
 import type { EventEmitter } from "../events/event-emitter.ts";
-import { type CallRequest, maxUsageOf, type ReservedCall } from "../ledger/account.ts";
+import type { ReservedCall } from "../ledger/account.ts";
 import { ChargedCall } from "../ledger/charged-call.ts";
+import { type CallRequest, maxUsageOf } from "../ledger/max-usage.ts";
 import type { TokenEstimator } from "../ledger/token-estimate.ts";
 import type { Models } from "../ports.ts";
 import type { RunSettings } from "../run-context.ts";
@@ -37,7 +38,7 @@ export interface PaidAnswersOptions {
 type Wait = Pick<Extract<RunEvent, { type: "model-call-wait" }>, "fault" | "delayMs" | "attempts" | "error">;
 
 /** An answer of a backend to be paid for. */
-interface Order {
+interface AnswerRequest {
   readonly wanted: CallRequest;
   readonly limit: OutputLimit;
 }
@@ -122,7 +123,11 @@ export class PaidAnswers {
     }
   }
 
-  async #ask(open: OpenCall, { wanted, limit }: Order, { reservation, maxTokens }: ReservedCall): Promise<Fetched> {
+  async #ask(
+    open: OpenCall,
+    { wanted, limit }: AnswerRequest,
+    { reservation, maxTokens }: ReservedCall,
+  ): Promise<Fetched> {
     const { call, request } = open;
     const { account, model, signal, purpose } = call;
     const most = maxUsageOf(wanted, maxTokens);

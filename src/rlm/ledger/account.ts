@@ -8,25 +8,9 @@ import { NO_USAGE, toNanoUsd, toReservedNanoUsd, toUsd, type ModelUsage } from "
 import { onAbort } from "../../util/async/on-abort.ts";
 import type { LimitChain, Obstacle, Standing } from "./limit-chain.ts";
 import { Limit, type LimitedUsage, type LimitOptions } from "./limit.ts";
+import { type CallRequest, type MaxUsage, maxUsageOf } from "./max-usage.ts";
 import type { CallSource, UsageTotals } from "./usage-totals.ts";
 import type { WaitQueue } from "./wait-queue.ts";
-
-/** The most that a call can use. `llmCalls` is 1 by default; an unknown cost is an error where the cost is limited. */
-export type MaxUsage = Pick<ModelUsage, "tokens" | "costUsd"> & Partial<Pick<ModelUsage, "llmCalls">>;
-
-export interface CallRequest {
-  readonly model: string;
-  /** An upper bound. */
-  readonly inputTokens: number;
-  /** The most output tokens that are useful; fewer are reserved where less is left. */
-  readonly maxTokens: number;
-  /** With fewer output tokens than this the call is refused. Default: 256, or `maxTokens` where that is less. */
-  readonly leastTokens?: number | undefined;
-  /** Undefined: not known. */
-  readonly price: ModelPrice | undefined;
-  /** 0 where it is a further attempt of a call that was counted. Default: 1. */
-  readonly llmCalls?: number;
-}
 
 export interface ReserveOptions {
   /** May use the share that is kept for finishing, where the limit is this node's own. Default: false. */
@@ -57,12 +41,6 @@ export interface SharedState {
 }
 
 const LEAST_TOKENS = 256;
-
-/** The most that a call with this many output tokens can use. */
-export function maxUsageOf({ inputTokens, price, llmCalls = 1 }: CallRequest, outputTokens: number): MaxUsage {
-  const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, outputTokens);
-  return { tokens: inputTokens + outputTokens, costUsd, llmCalls };
-}
 
 export class Account {
   readonly nodeId: NodeId;

@@ -7,7 +7,8 @@ import type { ModelPrice } from "../../backends/backend.ts";
 import { costOf } from "../../backends/prices.ts";
 import type { ModelRole } from "../../protocol/runs.ts";
 import { addUsage, NO_USAGE, subtractUsage, type ModelUsage } from "../../protocol/usage.ts";
-import type { Account, MaxUsage, Reservation } from "./account.ts";
+import type { Account, Reservation } from "./account.ts";
+import type { MaxUsage } from "./max-usage.ts";
 
 export interface ChargedCallOptions {
   readonly account: Account;
