@@ -5,7 +5,7 @@ import { checkDuration } from "../util/check-number.ts";
 import { didYouMean } from "../util/text/did-you-mean.ts";
 import type { Backend } from "./backend.ts";
 import { parseBaseUrl, UnusableAddress } from "./base-url.ts";
-import { BACKENDS, providerOf, type Provider } from "./provider-table.ts";
+import { BACKENDS, keyVariableIn, providerOf, type Provider } from "./provider-table.ts";
 import type { OpenProviderOptions } from "./providers/open-provider.ts";
 import type { TimeLimits } from "./providers/response-limits.ts";
 
@@ -81,8 +81,8 @@ function settingsOf(type: string, options: BackendOptions): OpenProviderOptions 
 }
 
 function findKey(provider: Provider | undefined, { apiKey, env = process.env }: BackendOptions): string {
-  const found = (provider?.keyVariables ?? []).map((variable) => (env[variable] ?? "").trim());
-  return apiKey?.trim() ?? found.find((key) => key !== "") ?? "";
+  const variable = provider === undefined ? undefined : keyVariableIn(provider, env);
+  return (apiKey ?? env[variable ?? ""] ?? "").trim();
 }
 
 function keyOf(provider: Provider, name: string, options: BackendOptions): string | null {

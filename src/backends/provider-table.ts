@@ -69,6 +69,14 @@ export const BACKENDS: readonly string[] = [...Object.keys(PROVIDERS), "scripted
 /** The variables that hold keys of providers. */
 export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap(({ keyVariables }) => keyVariables);
 
+/** The variable that the key is taken from. Undefined: none of them is set. A blank one is not. */
+export function keyVariableIn(
+  { keyVariables }: Provider,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return keyVariables.find((variable) => (env[variable] ?? "").trim() !== "");
+}
+
 /** Undefined: no provider has this name. */
 export function providerOf(name: string): Provider | undefined {
   return Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined;

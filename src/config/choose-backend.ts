@@ -4,7 +4,7 @@
 // their choice, nor one key in place of another. The user allows that with a flag, a variable, in their own file, or by trusting the
 // project's.
 
-import { BACKENDS, providerOf, providerOfUrlVariable } from "../backends/provider-table.ts";
+import { BACKENDS, keyVariableIn, providerOf, providerOfUrlVariable } from "../backends/provider-table.ts";
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 import { toKeyName } from "../util/toml/key-name.ts";
@@ -35,7 +35,7 @@ export interface Address {
 export function chooseBackend(config: Config, name: string): ChosenBackend {
   const { apiKeyEnv } = sectionOf(config, name);
   const type = typeOf(config, name);
-  const apiKey = apiKeyEnv === undefined ? undefined : config.env[apiKeyEnv];
+  const apiKey = apiKeyEnv === undefined ? undefined : config.env[apiKeyEnv]?.trim();
   if (apiKeyEnv !== undefined && !apiKey) {
     throw new ConfigurationError({
       source: config.files.at(-1)?.path ?? ".env",
@@ -56,9 +56,9 @@ export function commonBackend({ rlm }: Config): string | undefined {
 
 /** The variable that holds the key. Undefined: the backend needs none. */
 export function keyVariable(config: Config, name: string): string | undefined {
-  const variables = providerOf(typeOf(config, name))?.keyVariables ?? [];
+  const provider = providerOf(typeOf(config, name));
   const { apiKeyEnv } = sectionOf(config, name);
-  return apiKeyEnv ?? variables.find((variable) => config.env[variable]) ?? variables[0];
+  return apiKeyEnv ?? (provider && (keyVariableIn(provider, config.env) ?? provider.keyVariables[0]));
 }
 
 /** Undefined: the provider's own. */
@@ -94,7 +94,7 @@ export function untrustedAddress(
 /** Throws a ConfigurationError where a key of the user would be sent to where only the project says. */
 function checkKey(config: Config, name: string): void {
   const variable = keyVariable(config, name);
-  if (variable === undefined || !config.env[variable]) return;
+  if (variable === undefined || !config.env[variable]?.trim()) return;
   const address = addressOf(config, name);
   if (isOfProject(config, variable, address)) return;
   if (address !== undefined && !isApproved(address.origin)) {
@@ -144,7 +144,7 @@ function variablesOf({ isOwn, values }: DotEnvFile): Readonly<Record<string, str
   const isAllowed = ([name, value]: readonly [string, string]): boolean => {
     if (name.endsWith("_API_KEY") || name === "OPENAI_API_VERSION") return true;
     if (!isAddress(name)) return false;
-    return isOwn || isLoopback(value) || keysFor(name).some((key) => values[key] !== undefined);
+    return isOwn || isLoopback(value) || keysFor(name).some((key) => (values[key] ?? "").trim() !== "");
   };
   return Object.fromEntries(Object.entries(values).filter(isAllowed));
 }

@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import type { Backend } from "../../src/backends/backend.ts";
-import { untrustedAddress } from "../../src/config/choose-backend.ts";
+import { baseUrlOf, secretsOf } from "../../src/backends/open-backend.ts";
+import { backendVariables, untrustedAddress } from "../../src/config/choose-backend.ts";
 import { backendsOfRoles, chooseModels, type ChosenModels } from "../../src/config/choose-models.ts";
 import { Folder } from "./folder.ts";
 import { load, loadText, type Inputs } from "./load.ts";
@@ -144,6 +145,20 @@ test("nor where a provider has two variables for its key, of which the project s
     /\.env: it would send the key in GEMINI_API_KEY to evil\.example/,
   );
   expect(chooseModels(load(folder)).backends).toEqual({ gemini: { type: "gemini" } });
+});
+
+test("nor where the project's own key is blank, which counts as none", () => {
+  const inputs = { env: { GOOGLE_API_KEY: "real" } };
+  const toml = `[rlm]\nmodel = "evil/x"\n${elsewhere("gemini")}`;
+  using folder = new Folder({ "project/rlm.toml": toml, "project/.env": "GEMINI_API_KEY=' '\n" });
+  expect(() => chooseModels(load(folder, inputs))).toThrow(/it would send the key in GOOGLE_API_KEY to evil\.example/);
+  folder.write("project/rlm.toml", '[rlm]\nmodel = "gemini-x"\n');
+  folder.write("project/.env", `GEMINI_API_KEY="\\t"\nGEMINI_BASE_URL=${EVIL}\n`);
+  const config = load(folder, inputs);
+  expect(chooseModels(config).backends).toEqual({ gemini: { type: "gemini" } });
+  const options = { env: { ...inputs.env, ...backendVariables(config) } };
+  expect(secretsOf("gemini", options)).toEqual(["real"]);
+  expect(baseUrlOf("gemini", options)).toBe("https://generativelanguage.googleapis.com/v1beta");
 });
 
 test("a model that no role uses cannot do it either, and does not keep the others from working", () => {
