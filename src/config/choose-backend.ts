@@ -4,6 +4,7 @@
 // their choice, nor one key in place of another. The user allows that with a flag, a variable, in their own file, or by trusting the
 // project's.
 
+import { maskAddress } from "../backends/base-url.ts";
 import { BACKENDS, keyVariableIn, providerOf, providerOfUrlVariable } from "../backends/provider-table.ts";
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
@@ -122,7 +123,7 @@ function refuse(
   { isCommon }: { readonly isCommon: boolean },
 ): ConfigurationError {
   const host = URL.canParse(url) ? new URL(url).host : "another address";
-  const flags = isCommon ? `say --base-url ${url}, set RLM_BASE_URL, ` : "";
+  const flags = isCommon ? `say --base-url ${maskAddress(url)}, set RLM_BASE_URL, ` : "";
   return new ConfigurationError({
     source: pathOf(origin),
     line: origin !== undefined && "line" in origin ? origin.line : null,

@@ -29,6 +29,7 @@ test("a project cannot send the user's key to its own address", () => {
   const choose = (toml: string, inputs: Inputs = { env }): unknown => chooseOf(loadText(toml, inputs));
   expect(() => choose(elsewhere)).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
   expect(() => choose(elsewhere)).not.toThrow(/real/);
+  expect(() => choose(elsewhere.replace("//", "//me:password@"))).not.toThrow(/password/);
   const named = `${elsewhere.replace("'openai'", "'a'")}\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;
   expect(() => choose(named)).toThrow(/it would send the key in OPENAI_API_KEY/);
   const url = "https://elsewhere.example/v1";

@@ -1,5 +1,6 @@
 // The settings with their values and origins, as rows. Secrets are masked here, before anything is printed.
 
+import { HIDDEN, maskAddress } from "../../backends/base-url.ts";
 import { KEY_VARIABLES } from "../../backends/provider-table.ts";
 import { keyVariable } from "../../config/choose-backend.ts";
 import { backendsOfRoles } from "../../config/choose-models.ts";
@@ -25,7 +26,6 @@ export interface KeyRow {
 
 type Table = Readonly<Record<string, unknown>>;
 
-const HIDDEN = "(not shown)";
 /** What follows is a secret: `--token=abc`, `api_key=abc`, `Authorization: Bearer abc`. */
 const ASSIGNED_SECRET = /^(?<name>.*(?:token|secret|password|passwd|api[-_]?key|auth)(?:[^=]*=|[^:]*:\s)).+$/is;
 const SECRET_FIELD = /token|secret|password|passwd|key|auth/i;
@@ -106,13 +106,4 @@ function maskArguments(values: readonly unknown[]): readonly unknown[] {
     if (typeof before === "string" && SECRET_FLAG.test(before)) return HIDDEN;
     return maskAddress(value.replace(ASSIGNED_SECRET, `$<name>${HIDDEN}`));
   });
-}
-
-function maskAddress(text: string): string {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return text;
-  const url = new URL(text);
-  if (url.username === "" && url.password === "" && url.search === "") return text;
-  const query = url.search === "" ? "" : `?${HIDDEN}`;
-  const user = url.username === "" && url.password === "" ? "" : `${HIDDEN}@`;
-  return `${url.protocol}//${user}${url.host}${url.pathname}${query}`;
 }

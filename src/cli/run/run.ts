@@ -2,6 +2,7 @@
 
 import { addressOf, backendVariables } from "../../config/choose-backend.ts";
 import { backendOf, chooseModels, rolesOf } from "../../config/choose-models.ts";
+import { maskAddress } from "../../backends/base-url.ts";
 import type { Config } from "../../config/config.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
@@ -123,10 +124,10 @@ function announceAddresses(config: Config): void {
   const models = new Set([...roles, ...Object.keys(config.models)]);
   for (const backend of new Set([...models].map((name) => backendOf(config, name)))) {
     const asked = [...models].filter((name) => backendOf(config, name) === backend);
-    const origin = addressOf(config, backend)?.origin;
+    const { url = "", origin } = addressOf(config, backend) ?? {};
     const isUsed = asked.some((name) => roles.includes(name)) || origin?.isApproved === false;
     if (!isUsed || origin === undefined || !("path" in origin)) continue;
-    printError(`asking ${asked.join(" and ")} at ${addressOf(config, backend)?.url}, as ${origin.path} says`);
+    printError(`asking ${asked.join(" and ")} at ${maskAddress(url)}, as ${origin.path} says`);
   }
 }
 

@@ -186,13 +186,13 @@ test("a mistake in rlm.toml is named with its line before anything starts", asyn
 test("rlm.toml and .env are used, and a key in .env is never printed", async () => {
   using folder = new Folder({
     "rlm.toml":
-      "[rlm]\nmodel = 'm'\nbackend = 'mine'\n[backends.mine]\ntype = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1'\napi_key_env = 'MINE'",
+      "[rlm]\nmodel = 'm'\nbackend = 'mine'\n[backends.mine]\ntype = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1?tag=of-mine'\napi_key_env = 'MINE'",
     ".env": "MINE=sk-secret-of-mine",
   });
   const { code, stdout, stderr } = await run(folder, ["Why?", "--timeout", "1"]).ended;
   expect(code).toBe(1);
-  expect(stderr).toContain(`rlm: asking m at http://127.0.0.1:1/v1, as ${folder.at("rlm.toml")} says\n`);
-  expect(stdout + stderr).not.toContain("sk-secret-of-mine");
+  expect(stderr).toContain(`rlm: asking m at http://127.0.0.1:1/v1?(not shown), as ${folder.at("rlm.toml")} says\n`);
+  expect(stdout + stderr).not.toContain("of-mine");
 });
 
 test(
