@@ -3,9 +3,10 @@
 //   NAME=value  # a comment needs a space before it
 //   export NAME="with escapes: \n \" \\"      'verbatim'      quotes may hold several lines
 
-import { closeSync, openSync, readSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../errors.ts";
+import { readStart } from "../util/files/read-start.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -61,28 +62,13 @@ const raise: OnProblem = (error) => {
 export function readDotEnv(path: string, onProblem = raise): Readonly<Record<string, string>> {
   let text: string;
   try {
-    text = readStart(path);
+    text = readStart(path, MAX_BYTES + 1).toString("utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR") return {};
     throw new ConfigurationError({ source: path, line: null, why: message }, { cause: error });
   }
   return parseDotEnv(text, path, onProblem);
-}
-
-/** At most one byte more than is allowed: a project may link to a device that never ends. */
-function readStart(path: string): string {
-  const fd = openSync(path, "r");
-  try {
-    const bytes = Buffer.alloc(MAX_BYTES + 1);
-    let size = 0;
-    for (let read = -1; read !== 0 && size < bytes.length; size += read) {
-      read = readSync(fd, bytes, size, bytes.length - size, null);
-    }
-    return bytes.toString("utf8", 0, size);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function isLinkOut(path: string, folder: string): boolean {

@@ -34,7 +34,7 @@ export function checkStrategy(value: unknown): StrategyChanges {
 }
 
 function readFile(path: string, isJSON: boolean): StrategyChanges {
-  const text = readSmallFile(path).toString("utf8");
+  const text = readSmallFile(path, { isPlain: true }).toString("utf8");
   const data = isJSON ? parseJSON(path, text) : parseTOML(path, text);
   const parsed = strategyChanges.safeParse(data);
   if (parsed.success) return parsed.data;

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -43,6 +44,16 @@ describe("readStrategy()", () => {
     expect(() => readStrategy(join(folder, "none.toml"))).toThrow("there is no such file");
     expect(() => readStrategy(file("broken.json", "{"))).toThrow("it is not JSON");
     expect(() => readStrategy(file("odd.json", "[]"))).toThrow("must be a table");
+  });
+
+  test("refuses what would be read without an end, which a project may name", () => {
+    symlinkSync("/dev/zero", join(folder, "zero.toml"));
+    execFileSync("mkfifo", [join(folder, "pipe.toml")]);
+    for (const name of ["zero.toml", "pipe.toml"])
+      expect(() => readStrategy(join(folder, name))).toThrow("it is not a file");
+    expect(() => readStrategy(file("large.toml", "#".repeat(1024 * 1024 + 1)))).toThrow(
+      "it has more than 1048576 bytes",
+    );
   });
 });
 
