@@ -86,7 +86,7 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
     if (!/^(application\/json|text\/html)/i.test(type)) return response;
     // Most often the address is wrong.
     const page = redact(await readBeginning(response), this.secrets);
-    const why = `not a stream of events but ${redact(type, [])}: ${page}`;
+    const why = `not a stream of events but ${redact(type, this.secrets)}: ${page}`;
     throw new BackendConnectionError({ backend: this.name, fault: "malformed", why, retryable: false });
   }
 

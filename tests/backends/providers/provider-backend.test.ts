@@ -168,6 +168,14 @@ describe.each(["openai", "anthropic", "gemini", "ollama", "openai-compatible"])(
     expect(shown).not.toContain("a question");
   });
 
+  test("never reveals the key in the type of a page, whatever the key looks like", async () => {
+    await using mock = await openMockProvider();
+    const apiKey = "0123456789abcdef0123456789abcdef";
+    mock.plan({ body: "a", headers: { "content-type": `text/html; echo=${apiKey}` } });
+    const fault = await faultOf(name, { baseUrl: mock.url, apiKey });
+    expect(String(fault)).toContain("not a stream of events but text/html; echo=***: a");
+  });
+
   test("sends the key and the messages", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
