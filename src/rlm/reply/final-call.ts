@@ -20,7 +20,8 @@ const MENTION = /\b(?:FINAL(?:_VAR)?|SUBMIT)[ \t]*\(/;
 const END_OF_LINE = /^[ \t\r]*[.;]?[ \t\r]*(?:<\|[a-z_]+\|>|<\/s>|<end_of_turn>)*[ \t\r]*(?:\n|$)/;
 const QUOTED = /^(['"])(.*)\1$/s;
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
-const MAX_STARTS = 100;
+/** Each may be read up to the end. */
+const MAX_STARTS = 20;
 
 export function findFinal(message: string): TextFinal {
   const found: { readonly what: string; readonly inside: string | undefined }[] = [];
@@ -64,10 +65,11 @@ function toHint(isStarted: boolean, isEmpty: boolean, isMentioned: boolean): str
 
 /** The bracket that matches the one before `from`, if nothing follows it on its line. */
 function closingBracket(text: string, from: number): number | undefined {
+  const strings = new Strings(text);
   let depth = 1;
   for (let index = from; index < text.length; index += 1) {
     const character = text[index];
-    if (character === '"' || character === "'") index = endOfString(text, index);
+    if (character === '"' || character === "'") index = strings.endOf(index);
     else if (character === "(") depth += 1;
     else if (character === ")") depth -= 1;
     if (depth === 0) return END_OF_LINE.test(text.slice(index + 1, index + 100)) ? index : undefined;
@@ -75,18 +77,30 @@ function closingBracket(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** The last character of the string that begins here; `from` itself where the quote begins none, such as an apostrophe. */
-function endOfString(text: string, from: number): number {
-  const quote = text.charAt(from);
-  if (/[\p{L}\p{N}]/u.test(text.charAt(from - 1))) return from;
-  const triple = quote.repeat(3);
-  const isTriple = text.startsWith(triple, from);
-  const closing = isTriple ? triple : quote;
-  const lineEnd = text.indexOf("\n", from);
-  const limit = isTriple || lineEnd < 0 ? text.length : lineEnd;
-  for (let index = from + closing.length; index < limit; index += 1) {
-    if (text[index] === "\\") index += 1;
-    else if (text.startsWith(closing, index)) return index + closing.length - 1;
+class Strings {
+  readonly #text: string;
+  /** By closing quotes, up to where there are none: a quote that closes nothing is looked for once. */
+  readonly #noneBefore = new Map<string, number>();
+
+  constructor(text: string) {
+    this.#text = text;
   }
-  return from;
+
+  /** The last character of the string that begins here; `from` itself where the quote begins none, such as an apostrophe. */
+  endOf(from: number): number {
+    const text = this.#text;
+    const quote = text.charAt(from);
+    if (/[\p{L}\p{N}]/u.test(text.charAt(from - 1))) return from;
+    const triple = quote.repeat(3);
+    const closing = text.startsWith(triple, from) ? triple : quote;
+    if (from < (this.#noneBefore.get(closing) ?? 0)) return from;
+    const lineEnd = text.indexOf("\n", from);
+    const limit = closing === triple || lineEnd < 0 ? text.length : lineEnd;
+    for (let index = from + closing.length; index < limit; index += 1) {
+      if (text[index] === "\\") index += 1;
+      else if (text.startsWith(closing, index)) return index + closing.length - 1;
+    }
+    this.#noneBefore.set(closing, limit);
+    return from;
+  }
 }

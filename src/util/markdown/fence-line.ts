@@ -1,5 +1,7 @@
 // The lines that open and close a block of code in Markdown: CommonMark's fences, and what models make of them: at any indentation, after
 // a list marker, after text on the same line, with a token of theirs behind the last one.
+//
+// Every pattern takes linear time: a model may write a line of a million spaces.
 
 export interface Fence {
   readonly character: string;
@@ -12,11 +14,11 @@ export interface Fence {
 
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,})(.*)$/;
 /** "Here is the code: ```python": after a colon or a space, with a tag, at the end of the line, and without other backticks. */
-const OPENING_AFTER_TEXT = /^([ \t]*)[^`]*[:\s](`{3,})([A-Za-z][\w+#.-]*)[ \t]*$/;
+const OPENING_AFTER_TEXT = /^(`{3,})([A-Za-z][\w+#.-]*)$/;
 /** Tokens that end a reply, which some servers leave in the text. */
-const END_TOKENS = "(?:<\\|[a-z_]+\\|>|</s>|<end_of_turn>)*";
-const CLOSING = new RegExp(`^([ \\t]*)(\`{3,}|~{3,})[ \\t]*${END_TOKENS}[ \\t]*$`);
-const ONE_LINE = /^[ \t]*(`{3,})([A-Za-z]\w*)[ \t]+([^`]+)\1[ \t]*$/;
+const END_TOKENS = /^(?:<\|[a-z_]+\|>|<\/s>|<end_of_turn>)*$/;
+const CLOSING = /^([ \t]*)(`{3,}|~{3,})(.*)$/;
+const ONE_LINE = /^(`{3,})([A-Za-z]\w*)[ \t]([^`]+)\1$/;
 /** Indented by more than this beyond the opening fence, it is text of the block. */
 const CLOSING_INDENT = 3;
 const TAB = 4;
@@ -24,8 +26,7 @@ const MAX_TAG = 30;
 
 /** In a text. Inside of a block only what has a line of its own can be an opening. */
 export function parseOpening(line: string, { isInText = true } = {}): Fence | undefined {
-  const [, before = "", marks = "", info = ""] =
-    OPENING.exec(line) ?? (isInText ? OPENING_AFTER_TEXT.exec(line) : null) ?? [];
+  const [, before = "", marks = "", info = ""] = OPENING.exec(line) ?? (isInText ? openingAfterText(line) : []);
   if (marks === "" || (marks.startsWith("`") && info.includes("`"))) return undefined;
   // {python}, python:file.py, python title="..."
   const [word = ""] = info.split(/[\s{}:,]+/).filter((part) => part !== "");
@@ -33,16 +34,24 @@ export function parseOpening(line: string, { isInText = true } = {}): Fence | un
   return { character: marks.charAt(0), length: marks.length, indent: widthOf(before), tag };
 }
 
+/** As OPENING has it: what is before it, the backticks, the tag. Empty: there is none. */
+function openingAfterText(line: string): readonly string[] {
+  const text = line.slice(0, Math.max(0, line.indexOf("`")));
+  const [, marks, tag] = /[:\s]$/.test(text) ? (OPENING_AFTER_TEXT.exec(line.slice(text.length).trimEnd()) ?? []) : [];
+  return marks === undefined || tag === undefined ? [] : [line, leadingBlanks(line), marks, tag];
+}
+
 /** A block that is opened and closed on one line, with a tag. */
 export function parseOneLine(line: string): { readonly tag: string; readonly text: string } | undefined {
-  const [, , tag, text] = ONE_LINE.exec(line) ?? [];
-  return tag === undefined || text === undefined ? undefined : { tag: tag.toLowerCase(), text: text.trim() };
+  const [, , tag, inner = ""] = ONE_LINE.exec(line.trim()) ?? [];
+  const text = inner.trim();
+  return tag === undefined || text === "" ? undefined : { tag: tag.toLowerCase(), text };
 }
 
 export function isClosing(line: string, fence: Fence): boolean {
-  const [, before = "", marks = ""] = CLOSING.exec(line) ?? [];
+  const [, before = "", marks = "", rest = ""] = CLOSING.exec(line) ?? [];
   const isLongEnough = marks.startsWith(fence.character) && marks.length >= fence.length;
-  return isLongEnough && widthOf(before) <= fence.indent + CLOSING_INDENT;
+  return isLongEnough && END_TOKENS.test(rest.trim()) && widthOf(before) <= fence.indent + CLOSING_INDENT;
 }
 
 /** The line without a fence at its end that should have been on a line of its own. Undefined: there is none. */
@@ -81,7 +90,11 @@ export function unindent(line: string, columns: number): string {
 }
 
 export function indentOf(line: string): number {
-  return widthOf(/^[ \t]*/.exec(line)?.[0] ?? "");
+  return widthOf(leadingBlanks(line));
+}
+
+function leadingBlanks(line: string): string {
+  return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
 function widthOf(before: string): number {

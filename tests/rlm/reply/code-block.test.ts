@@ -160,4 +160,15 @@ describe("CodeScanner", () => {
       { numRuns: 500 },
     );
   });
+
+  // Each of these would take minutes in quadratic time.
+  test.each([
+    ["spaces", ""],
+    ["spaces after a tag", "```repl"],
+    ["spaces after a closing fence", "```repl\nprint(1)\n```", "print(1)"],
+    ["spaces after text", "Here:"],
+    ["spaces after list markers", "- - "],
+  ])("takes linear time for a line of %s", async (_, before, code?: string) => {
+    expect(await codeOf(`${before}${" ".repeat(400_000)}x`, "length")).toBe(code);
+  });
 });

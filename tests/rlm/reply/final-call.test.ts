@@ -84,5 +84,8 @@ describe("findFinal()", () => {
   test("takes linear time for a message full of openings", () => {
     expect(findFinal("FINAL('".repeat(50_000).replaceAll("')", "\n"))).toMatchObject({ kind: "none" });
     expect(findFinal("FINAL(\n".repeat(50_000))).toMatchObject({ kind: "none" });
+    // Each of these would take minutes in quadratic time.
+    for (const quotes of [String.raw`\'`, String.raw`\"`, String.raw`\'''`, String.raw`'''\"`])
+      expect(findFinal(`FINAL(${quotes.repeat(200_000)}`)).toMatchObject({ kind: "none" });
   });
 });
