@@ -64,7 +64,8 @@ export class ModelBackends {
 
   /** Undefined: not opened yet. */
   opened(key: BackendKey): Backend | undefined {
-    return this.#opened.get(key);
+    const entry = this.#find(key);
+    return "ready" in entry ? entry.ready : this.#opened.get(key);
   }
 
   /** Rejects where it cannot be used: an unknown name, a missing key. */

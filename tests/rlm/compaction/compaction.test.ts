@@ -70,6 +70,16 @@ describe("a conversation that nears the window of its model", () => {
     expect(summary).toContainEqual(expect.stringMatching(/^total: int \(no length\) = \d+$/));
   });
 
+  test("is compacted at the same steps where it is repeated from the cache", async () => {
+    const model = new SmallWindow(8_000, { script: reads });
+    const limits = { maxIterations: STEPS + 1 };
+    const repeat = () => watch(scripted(runtime, reads, { backend: model, cache: true, limits }), { context: "again" });
+    const first = await repeat();
+    const second = await repeat();
+    expect(second.result.data).toEqual(first.result.data);
+    expect(second.result.usage.total).toMatchObject({ llmCalls: 0, cachedCalls: STEPS + 1 });
+  });
+
   test("ends without an answer where compaction is off", async () => {
     const model = new SmallWindow(8_000, { script: reads });
     const { result, compactions } = await run(model, { compaction: { atWindowShare: 0 } });
