@@ -14,7 +14,7 @@ Source = Callable[[], Iterable[Any]]
 
 
 class Unwanted(Exception):
-    """The host has stopped to wait for the bytes."""
+    """The host no longer waits for the bytes."""
 
 
 class Offer:

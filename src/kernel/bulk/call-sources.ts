@@ -13,9 +13,9 @@ import type { ChunkSink, PendingRequests } from "../pending-requests.ts";
 import type { SpoolSpace } from "./spooled-bytes.ts";
 import { SpooledBytes } from "./spooled-bytes.ts";
 
-/** Without a byte. An event loop of the code may be held up for long by a call that waits. */
+/** Without a byte. A waiting call may hold up an event loop of the code for long. */
 const STALL_MS = 300_000;
-/** What a worker may still send after the host has stopped to listen: it is in the pipe, or was not told yet. */
+/** What a worker may still send after the host has stopped listening: it is in the pipe, or the worker was not told yet. */
 const MAX_LATE_BYTES = 64 * 1024 * 1024;
 /** Requests that the host has given up and that may still be answered. */
 const MAX_ABANDONED = 64;

@@ -16,7 +16,7 @@ export class SpoolSpace {
     this.maxBytes = maxBytes;
   }
 
-  /** Throws where not so many bytes are left. */
+  /** Throws where fewer bytes are left. */
   take(bytes: number): void {
     if (this.#used + bytes > this.maxBytes) {
       throw new Error(`values that are being sent take more than ${formatSize(this.maxBytes)} together`);

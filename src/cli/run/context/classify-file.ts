@@ -11,7 +11,7 @@ export interface Classified {
 
 const LOOK_BYTES = 64 * 1024;
 
-/** Classifies files with buffers that are used again: as many as files are looked at at once. */
+/** Classifies files with a pool of buffers, one for each file that is read at once. */
 export class Classifier {
   readonly #free: Buffer[] = [];
 
@@ -28,7 +28,7 @@ export class Classifier {
   }
 }
 
-/** `isCut`: the text may go on, and the last character end behind it. */
+/** `isCut`: the text may go on, so its last character may be incomplete. */
 function toKind(bytes: Buffer, isCut: boolean): "text" | NotText {
   const mark = bytes.subarray(0, 2).toString("hex");
   if (mark === "fffe" || mark === "feff") return "utf-16";

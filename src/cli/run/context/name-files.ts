@@ -1,4 +1,4 @@
-// The names by which a model sees the files of a context: short, and one of a kind.
+// The names by which a model sees the files of a context: short and unique.
 //
 // Files of one folder are named from it, and those of several places from the folder that they have in common.
 
