@@ -1,7 +1,7 @@
 """How much is in a value: the characters and the bytes of all texts in lists and dicts, at any depth.
 
 No user code runs: subclasses are walked with the methods of their built-in type. Time and number of items are limited, so a
-total may be a least one.
+total may be too low.
 """
 
 from time import perf_counter

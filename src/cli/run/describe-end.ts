@@ -16,7 +16,7 @@ type Ending = Pick<RunResult, "status" | "stopReason" | "why">;
 /** Undefined: there is nothing to say. */
 export function describeEnd({ status, stopReason, why }: Ending): string | undefined {
   const flag = FLAGS.get(stopReason);
-  const fix = flag === undefined ? "" : `. ${flag} allows more`;
+  const fix = flag === undefined ? "" : `. Raise the limit with ${flag}`;
   if (status === "failed") return `the run failed: ${why ?? "it has no answer"}${fix}`;
   return status === "partial" && why !== null ? `the answer is not complete: ${why}${fix}` : undefined;
 }
