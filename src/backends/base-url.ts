@@ -11,9 +11,6 @@ const SECRET = /key|token|secret|password|signature|credential|auth|^(sig|code)$
 /** What portals show as the address of a model, and what is appended in any case. */
 const ENDPOINT = /\/(chat\/completions|responses|messages)$/;
 
-/** In the place of a secret. */
-export const HIDDEN = "(not shown)";
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is wrong with an address. The message does not repeat it, since it may hold a secret. */
@@ -39,16 +36,6 @@ export function parseBaseUrl(text: string, provider: Provider, env: Environment)
   if (provider.protocol === "azure") completeAzure(url, provider, env);
   else if (url.pathname === "/") url.pathname = provider.rootPath;
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}${url.search}`;
-}
-
-/** For messages: without what may be a secret. */
-export function maskAddress(text: string): string {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return text;
-  const url = new URL(text);
-  if (url.username === "" && url.password === "" && url.search === "") return text;
-  const query = url.search === "" ? "" : `?${HIDDEN}`;
-  const user = url.username === "" && url.password === "" ? "" : `${HIDDEN}@`;
-  return `${url.protocol}//${user}${url.host}${url.pathname}${query}`;
 }
 
 /** The path and the query are appended to those of the base URL. */

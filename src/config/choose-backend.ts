@@ -4,7 +4,7 @@
 // their choice, nor one key in place of another. The user allows that with a flag, a variable, in their own file, or by trusting the
 // project's.
 
-import { maskAddress } from "../backends/base-url.ts";
+import { maskAddress } from "../util/text/mask-address.ts";
 import { BACKENDS, keyVariableIn, providerOf, providerOfUrlVariable } from "../backends/provider-table.ts";
 import { ConfigurationError } from "../errors.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";

@@ -1,6 +1,6 @@
 // The settings with their values and origins, as rows. Secrets are masked here, before anything is printed.
 
-import { HIDDEN, maskAddress } from "../../backends/base-url.ts";
+import { HIDDEN, maskAddress } from "../../util/text/mask-address.ts";
 import { KEY_VARIABLES } from "../../backends/provider-table.ts";
 import { keyVariable } from "../../config/choose-backend.ts";
 import { backendsOfRoles } from "../../config/choose-models.ts";

@@ -2,7 +2,7 @@
 
 import { addressOf, backendVariables } from "../../config/choose-backend.ts";
 import { backendOf, chooseModels, rolesOf } from "../../config/choose-models.ts";
-import { maskAddress } from "../../backends/base-url.ts";
+import { maskAddress } from "../../util/text/mask-address.ts";
 import type { Config } from "../../config/config.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";

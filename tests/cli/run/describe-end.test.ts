@@ -6,7 +6,9 @@ test("the end of a run says what stopped it, and at a limit which option allows 
   expect(describeEnd({ status: "partial", stopReason: "iterations", why })).toBe(
     `the answer is not complete: ${why}. Raise the limit with --max-iterations`,
   );
-  expect(describeEnd({ status: "failed", stopReason: "costUsd", why: "no" })).toMatch(/^the run failed: no\. Raise the limit with --cost-/);
+  expect(describeEnd({ status: "failed", stopReason: "costUsd", why: "no" })).toMatch(
+    /^the run failed: no\. Raise the limit with --cost-/,
+  );
   expect(describeEnd({ status: "failed", stopReason: "error", why: null })).toBe("the run failed: it has no answer");
   expect(describeEnd({ status: "partial", stopReason: "error", why: "it repeats itself" })).toMatch(/itself$/);
   expect(describeEnd({ status: "final", stopReason: "answered", why: null })).toBeUndefined();
