@@ -25,7 +25,9 @@ export function parseBaseUrl(text: string, provider: Provider, env: Environment)
   const complete = provider.protocol === "ollama" ? completeOllama(text) : text;
   const url = URL.canParse(complete) ? new URL(complete) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    throw new UnusableAddress("the address of its server is not an http or https URL");
+    throw new UnusableAddress(
+      "the address of its server is not an http or https URL. Give one such as http://localhost:8000",
+    );
   }
   const hasSecret = url.username !== "" || url.password !== "" || [...url.searchParams.keys()].some(isSecret);
   if (hasSecret || url.hash !== "") {

@@ -97,7 +97,7 @@ describe("the address of a backend", () => {
 
   test.each([
     ["ftp://host/v1", "not an http or https URL"],
-    ["not a url", "not an http or https URL"],
+    ["not a url", "not an http or https URL. Give one such as http://localhost:8000"],
     ["http://me:hunter2@host/v1", "may not have a user"],
     ["http://host/v1?key=hunter2", "a key or a fragment"],
     ["http://host/v1?api-version=1&subscription-key=hunter2", "a key or a fragment"],

@@ -96,7 +96,10 @@ export class Dispatcher {
         }
         if (!isRetryable(error)) return failed(error);
         if (rejection === undefined) tries += 1;
-        else wait.checkBlockage(error);
+        else {
+          wait.checkBlockage(error);
+          wait.checkPause(); // no wait is announced that is not made
+        }
         const delayMs =
           rejection === undefined
             ? this.#delayBefore(tries + 1, error, waitedMs)

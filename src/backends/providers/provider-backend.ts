@@ -39,6 +39,7 @@ interface FetchOptions {
 export class ProviderBackend extends StreamingBackend<IncomingMessage> {
   readonly #protocol: WireProtocol;
   readonly #baseUrl: string;
+  readonly #hasKey: boolean;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #client = new HTTPClient();
 
@@ -47,6 +48,7 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
     super(name, { limits, secrets: apiKey === null ? [] : [apiKey], defaultMaxTokens });
     this.#protocol = protocol;
     this.#baseUrl = baseUrl;
+    this.#hasKey = apiKey !== null;
     // Some hosts turn away requests without a user agent.
     const common = { "content-type": "application/json", "user-agent": `rlm-runtime/${VERSION}` };
     this.#headers = { ...common, ...this.#protocol.headers(apiKey) };
@@ -80,13 +82,13 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
     const { statusCode = 0, headers } = response;
     if (statusCode < 200 || statusCode > 299) {
       const responseBody = await readBeginning(response);
-      throw Object.assign(new Error("the request failed"), { statusCode, responseHeaders: headers, responseBody });
+      const facts = { statusCode, responseHeaders: headers, responseBody, hasKey: this.#hasKey };
+      throw Object.assign(new Error("the request failed"), facts);
     }
     const type = headers["content-type"] ?? "";
     if (!/^(application\/json|text\/html)/i.test(type)) return response;
-    // Most often the address is wrong.
     const page = redact(await readBeginning(response), this.secrets);
-    const why = `not a stream of events but ${redact(type, this.secrets)}: ${page}`;
+    const why = `not a stream of events but ${redact(type, this.secrets)}, so its address is probably wrong: ${page}`;
     throw new BackendConnectionError({ backend: this.name, fault: "malformed", why, retryable: false });
   }
 

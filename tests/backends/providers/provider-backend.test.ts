@@ -103,7 +103,11 @@ describe.each(["openai", "anthropic", "gemini", "ollama", "openai-compatible"])(
     [
       "a page in place of an answer",
       { body: "<html>Welcome</html>", headers: { "content-type": "text/html" } },
-      { fault: "malformed", retryable: false, message: expect.stringContaining("Welcome") },
+      {
+        fault: "malformed",
+        retryable: false,
+        message: expect.stringMatching(/its address is probably wrong: .*Welcome/),
+      },
     ],
   ])("reports %s", async (_, reply, expected) => {
     await using mock = await openMockProvider();
@@ -128,7 +132,7 @@ describe.each(["openai", "anthropic", "gemini", "ollama", "openai-compatible"])(
     await once(server, "close");
     const fault = await faultOf(name, { baseUrl: `http://127.0.0.1:${port}/v1` });
     expect(fault).toMatchObject({ fault: "connection", status: null, retryable: true });
-    expect(fault.message).toContain("ECONNREFUSED");
+    expect(fault.message).toMatch(/ECONNREFUSED.*\. Is its server running, and its address right\?$/);
   });
 
   test.each<[string, MockReply, BackendOptions["limits"], string]>([
@@ -173,7 +177,9 @@ describe.each(["openai", "anthropic", "gemini", "ollama", "openai-compatible"])(
     const apiKey = "0123456789abcdef0123456789abcdef";
     mock.plan({ body: "a", headers: { "content-type": `text/html; echo=${apiKey}` } });
     const fault = await faultOf(name, { baseUrl: mock.url, apiKey });
-    expect(String(fault)).toContain("not a stream of events but text/html; echo=***: a");
+    expect(String(fault)).toContain(
+      "not a stream of events but text/html; echo=***, so its address is probably wrong: a",
+    );
   });
 
   test("sends the key and the messages", async () => {
@@ -452,6 +458,16 @@ describe("openai-compatible", () => {
 function settingsIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return { ...body, ...(body["generationConfig"] as object), ...(body["options"] as object) };
 }
+
+test("a key that is missing is told from one that is not accepted", async () => {
+  await using mock = await openMockProvider();
+  const messageOf = async (apiKey: string): Promise<string> => {
+    mock.plan({ status: 401, body: error("no such key") });
+    return (await faultOf("openai-compatible", { baseUrl: mock.url, env: {}, apiKey })).message;
+  };
+  expect(await messageOf("")).toMatch(/: it wants a key, and none is set \(HTTP 401\): no such key$/);
+  expect(await messageOf(KEY)).toMatch(/: the key is not accepted \(HTTP 401\): no such key$/);
+});
 
 function error(message: string, type = "some_error"): string {
   return JSON.stringify({ type: "error", error: { type, message, code: type } });

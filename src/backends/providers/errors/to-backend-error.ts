@@ -21,7 +21,9 @@ export function toBackendError(error: unknown, backend: string, secrets: readonl
   const { fault, retryable } = error instanceof UnreadableEvent ? MALFORMED : classify(facts);
   const message = redact(facts.message, secrets);
   const http = facts.status === null ? "" : ` (HTTP ${facts.status})`;
-  const why = `${descriptions[fault]}${http}${message === "" ? "" : `: ${message}`}`;
+  const isWithoutKey = fault === "authentication" && toFields(error)["hasKey"] === false;
+  const what = isWithoutKey ? "it wants a key, and none is set" : descriptions[fault];
+  const why = `${what}${http}${message === "" ? "" : `: ${message}`}${adviceFor(facts)}`;
   const { status, retryAfterMs } = facts;
   return new BackendConnectionError({ backend, fault, retryable, why, status, retryAfterMs });
 }
@@ -39,6 +41,12 @@ const descriptions: Readonly<Record<BackendFault, string>> = {
   empty: "the answer is empty",
   refusal: "the request was refused",
 };
+
+/** Nobody can tell from these codes what to do. */
+function adviceFor({ codes, message }: Facts): string {
+  if (/econnrefused/i.test(`${codes} ${message}`)) return ". Is its server running, and its address right?";
+  return /enotfound/i.test(`${codes} ${message}`) ? ". Is its address right?" : "";
+}
 
 interface Facts {
   readonly status: number | null;

@@ -56,7 +56,10 @@ describe("waiting for a limit", () => {
 
   test("that would take longer than the time left ends at once, and says so", async () => {
     const later = { error: { fault: "rate-limit", status: 429, retryable: true, retryAfterMs: 100_000 } } as const;
-    const { outcome, endedAt } = await run([later], {}, { timeLeftMs: () => 90_000 });
+    const announced: string[] = [];
+    const onPart = ({ type }: { readonly type: string }): void => void announced.push(type);
+    const { outcome, endedAt } = await run([later], {}, { timeLeftMs: () => 90_000, onPart });
+    expect(announced).not.toContain("retry");
     expect(outcome).toMatchObject({
       ok: false,
       attempts: 1,
