@@ -195,7 +195,7 @@ export class Attempt {
   /** Whether text that was cut may be reasoning without an opening marker, and its closing one may follow. */
   #mayBeReasoning(): boolean {
     const { text, afterCut } = this.#answer;
-    if (!this.#splitter.isUndecided || !looksLikeReasoning(text)) return false;
+    if (!this.#splitter.isUndecided || !looksLikeReasoning(text, this.#request.model)) return false;
     if (afterCut.length > MAX_AHEAD) this.#splitter.settle("plain");
     return afterCut.length <= MAX_AHEAD;
   }

@@ -12,7 +12,10 @@ const BEGINNINGS = [
 ];
 const BEGINNING = new RegExp(`^\\s*(?:${BEGINNINGS.join("|")})`, "i");
 
-export function looksLikeReasoning(text: string): boolean {
+/** Names of open models that always reason, and whose templates write the opening marker. */
+const REASONERS = /deepseek-r1|\bqwq|magistral|(?<!non-?)(?:thinking|reason)/i;
+
+export function looksLikeReasoning(text: string, model: string): boolean {
   const fence = text.search(/```|~~~/);
-  return fence > LONG || (fence >= 0 && BEGINNING.test(text));
+  return fence > LONG || (fence >= 0 && (BEGINNING.test(text) || REASONERS.test(model)));
 }

@@ -17,14 +17,17 @@ interface Called {
 }
 
 /** Cuts after the first block of code. */
-async function call(dispatcher: Dispatcher, backend: Backend): Promise<Called> {
+async function call(dispatcher: Dispatcher, backend: Backend, model?: string): Promise<Called> {
   let seen = "";
   const onPart = (part: CallPart): "cut" | undefined => {
     if (part.type === "reclassify") seen = part.text;
     else if (part.type === "text-delta") seen += part.text;
     return /```\n[^]*```\n/.test(seen) || /^```\w[^]*\n```\n/m.test(seen) ? "cut" : undefined;
   };
-  return { outcome: await dispatcher.call(backend, aRequest(), { signal, onPart }), seen };
+  return {
+    outcome: await dispatcher.call(backend, aRequest(model === undefined ? {} : { model }), { signal, onPart }),
+    seen,
+  };
 }
 
 const answers = (...texts: string[]): Backend => new ScriptedBackend(texts);
@@ -73,6 +76,16 @@ describe("reasoning in the text of an answer", () => {
     expect(outcome).toMatchObject({ ok: true, text: `Now:\n${BLOCK}`, reasoning: `${thought}\n${BLOCK}Yes.\n` });
     expect(seen).toBe(`Now:\n${BLOCK}`);
   });
+
+  test.each(["deepseek-r1:14b", "Qwen/QwQ-32B", "qwen3-30b-a3b-thinking-2507"])(
+    "is looked for after the first cut of a model that always reasons: %s",
+    async (model) => {
+      const thought = `I might try\n${BLOCK}${"No. ".repeat(500)}\n`;
+      const { outcome, seen } = await call(new Dispatcher(), answers(`${thought}</think>\n\nNow:\n${BLOCK}`), model);
+      expect(outcome).toMatchObject({ ok: true, text: `Now:\n${BLOCK}`, reasoning: thought });
+      expect(seen).toBe(`Now:\n${BLOCK}`);
+    },
+  );
 
   test("is not looked for further than 12,000 characters, and only once", async () => {
     const dispatcher = new Dispatcher();
