@@ -131,6 +131,8 @@ export class Limit {
     const key = `${type} ${axis}`;
     if (this.#notified.has(key)) return;
     this.#notified.add(key);
+    // A limit that was reached is not near any more, whatever finishing adds.
+    if (type === "limit-reached") this.#notified.add(`limit-warning ${axis}`);
     this.#options.onLimit({ type, nodeId: this.ownerId, axis, used: this.used(axis), limit: this.limit(axis) });
   }
 

@@ -266,6 +266,14 @@ describe("onLimit", () => {
       { type: "limit-reached", ...time },
     ]);
   });
+
+  test("are not near after they were reached", () => {
+    const { root, notices } = open({ tokens: 1000 });
+    root.reserve({ tokens: 700, costUsd: 0 }).settle(usage(700), from("m"));
+    refused(() => root.reserve({ tokens: 500, costUsd: 0 }));
+    root.reserve({ tokens: 150, costUsd: 0 }).settle(usage(150), from("m"));
+    expect(notices).toMatchObject([{ type: "limit-reached", axis: "tokens", used: 700 }]);
+  });
 });
 
 describe("affordableTokens()", () => {
