@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import type { ModelSettings } from "../../api/models.ts";
 import type { BackendRequest, ChatMessage, ModelFacts } from "../../backends/backend.ts";
 import { worstCostUsd } from "../../backends/prices.ts";
+import type { BackendConnectionError } from "../../errors.ts";
 import type { ModelCallStart } from "../../protocol/run-events.ts";
 import type { NodeId } from "../../protocol/runs.ts";
 import { NO_USAGE, type CachedAnswer, type ModelUsage } from "../../protocol/usage.ts";
@@ -15,7 +16,7 @@ import { TokenEstimator } from "../ledger/token-estimate.ts";
 import { roleOf } from "../models/role-of.ts";
 import type { CallCache, Models } from "../ports.ts";
 import type { RunSettings } from "../run-context.ts";
-import { PaidAnswers, type OpenCall } from "./paid-answers.ts";
+import { PaidAnswers, toRefusal, type OpenCall } from "./paid-answers.ts";
 import { SingleFlight } from "./single-flight.ts";
 
 /** Where a call belongs: `ordinal` counts the calls of a step. */
@@ -121,6 +122,11 @@ export class ModelCalls {
       end({ usage: open.usage }, (error as Error).message);
       throw error;
     }
+  }
+
+  /** For a reply in which the model refuses, where that is no answer. */
+  refusalOf(model: string): BackendConnectionError {
+    return toRefusal(this.#models.backendOf(model));
   }
 
   /** What is known of the model now. */

@@ -192,7 +192,8 @@ function textsOf({ messages }: BackendRequest): readonly string[] {
   return messages.map(({ content }) => content);
 }
 
-function toRefusal(backend: string): BackendConnectionError {
+/** `backend`: its name. */
+export function toRefusal(backend: string): BackendConnectionError {
   const why = "the model refused to answer";
   return new BackendConnectionError({ backend, fault: "refusal", why, retryable: false });
 }

@@ -86,9 +86,8 @@ async function call(
   const { id: nodeId, account } = node;
   const options = { purpose: "extract", nodeId, model, account, messages, signal, ...nextPosition() } as const;
   const { text, finishReason } = await run.modelCalls.call(options);
-  if (finishReason !== "refusal") return text;
-  const why = "the model refused to answer";
-  throw new BackendConnectionError({ backend: model, fault: "refusal", why, retryable: false });
+  if (finishReason === "refusal") throw run.modelCalls.refusalOf(model);
+  return text;
 }
 
 function isRefusal(error: unknown): boolean {
