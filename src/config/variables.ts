@@ -56,8 +56,11 @@ function readVariable(key: RLMKey, text: string): unknown {
   const parsed = rlmSchema.safeParse(data);
   if (parsed.success) return parsed.data[key];
   const [problem] = toProblems(parsed.error, rlmSchema, data);
-  const why = problem?.why.replace(`'${key}'`, "it").replace(" in quotes", "") ?? "it has the wrong form";
-  throw new ConfigurationError({ source: toVariable(key), line: null, why });
+  const why = problem?.why
+    .replace(`'${key}'`, "it")
+    .replace(" in quotes", "")
+    .replace(/must be a table.*/, 'must be a JSON object, such as {"top_k": 20}');
+  throw new ConfigurationError({ source: toVariable(key), line: null, why: why ?? "it has the wrong form" });
 }
 
 function toValue(key: RLMKey, text: string): unknown {

@@ -294,6 +294,7 @@ test("an empty variable is ignored", () => {
 
 test.each([
   [{ RLM_MAX_DEPTH: "four" }, "Cannot use RLM_MAX_DEPTH: it must be a number, and is a text"],
+  [{ RLM_EXTRA_BODY: "{a" }, 'Cannot use RLM_EXTRA_BODY: it must be a JSON object, such as {"top_k": 20}'],
   [{ RLM_CACHE: "perhaps" }, "Cannot use RLM_CACHE: it must be true or false, and is a text"],
   [
     { RLM_ENVIRONMENT: "dokcer" },
