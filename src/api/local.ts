@@ -357,6 +357,8 @@ export type LocalContextValue =
   | {
       /** A dict from name to text. */
       readonly files: readonly (ContextFile | HostFile)[];
+      /** The name of the folder they are in, for the model. */
+      readonly folder?: string | undefined;
     };
 
 /** A single value is the variable `context`; an object with other keys has one variable per key. */

@@ -165,6 +165,8 @@ export type ContextValue =
   | {
       /** A dict from name to text. */
       readonly files: readonly ContextFile[];
+      /** The name of the folder they are in, for the model. */
+      readonly folder?: string | undefined;
     };
 
 /** A value in a dict, under its name. */

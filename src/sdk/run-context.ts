@@ -7,11 +7,13 @@ import type { ContextFile } from "../api/run.ts";
 import type { Content, Signal } from "../api/web-types.ts";
 import type { Context, ContextValue } from "../rlm/context/context-items.ts";
 import type { FileRange } from "../session/state/set-variable.ts";
-import { spoolContent, type SpooledContent } from "./spool-content.ts";
+import { ContentSpool } from "./spool-content.ts";
 
 export interface ReceivedContext extends AsyncDisposable {
   readonly context: Context;
 }
+
+type ReceivedFile = HostFile & { readonly range?: FileRange };
 
 /** A context of which something is streamed. */
 export class StreamedContext {
@@ -34,7 +36,6 @@ export class StreamedContext {
 
 /** Of everything in it together: what a session could not hold anyway is refused before it fills the disk. */
 const MAX_BYTES = 8 * 1024 ** 3;
-const MAX_FILES = 1000;
 
 /** The context as it is where nothing of it is streamed. Throws a TypeError or RangeError for files that cannot be used. */
 export function receiveContext(context: LocalContext, signal: Signal | undefined): Context | StreamedContext {
@@ -45,8 +46,8 @@ export function receiveContext(context: LocalContext, signal: Signal | undefined
 function checkFiles(context: LocalContext): void {
   if (typeof context !== "object" || context === null) return;
   for (const value of [context, ...Object.values(context)] as readonly unknown[]) {
-    const { files } = (typeof value === "object" && value !== null ? value : {}) as { readonly files?: unknown };
-    if (Array.isArray(files)) checkContextFiles(files, ["path", "content"]);
+    const { files, folder } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+    if (Array.isArray(files)) checkContextFiles(files, ["path", "content"], folder);
   }
 }
 
@@ -86,18 +87,14 @@ function isContent(value: unknown): value is Content {
 }
 
 class Receiver {
-  readonly #signal: Signal | undefined;
-  readonly #spooled: SpooledContent[] = [];
-  #leftBytes = MAX_BYTES;
+  readonly #spool: ContentSpool;
 
   constructor(signal: Signal | undefined) {
-    this.#signal = signal;
+    this.#spool = new ContentSpool({ maxBytes: MAX_BYTES, signal });
   }
 
   async receive(context: LocalContext): Promise<ReceivedContext> {
-    const close = async (): Promise<void> => {
-      for (const one of this.#spooled.splice(0)) await one[Symbol.asyncDispose]();
-    };
+    const close = (): Promise<void> => this.#spool[Symbol.asyncDispose]();
     try {
       return { context: await this.#toContext(context), [Symbol.asyncDispose]: close };
     } catch (error) {
@@ -115,27 +112,18 @@ class Receiver {
 
   async #toValue(value: LocalContextValue): Promise<ContextValue> {
     if (!hasContent(value) || typeof value === "string") return value as ContextValue;
-    if ("files" in value) return this.#toFiles(value.files);
+    if ("files" in value) return { ...value, files: await this.#toFiles(value.files) };
     if (!("text" in value)) return value;
-    const { path: file, range } = await this.#spool(value.text);
+    const { path: file, range } = await this.#spool.add(value.text);
     return { file, as: value.as ?? "text", range };
   }
 
-  async #toFiles(files: readonly (ContextFile | HostFile)[]): Promise<ContextValue> {
-    if (files.length > MAX_FILES) throw new RangeError(`Cannot use the context: it has more than ${MAX_FILES} files`);
-    const received: (HostFile & { readonly range?: FileRange })[] = [];
+  async #toFiles(files: readonly (ContextFile | HostFile)[]): Promise<readonly ReceivedFile[]> {
+    const received: ReceivedFile[] = [];
     for (const file of files) {
       if (!("content" in file)) received.push(file);
-      else received.push({ name: file.name, ...(await this.#spool(file.content)) });
+      else received.push({ name: file.name, ...(await this.#spool.add(file.content)) });
     }
-    return { files: received };
-  }
-
-  async #spool(content: Content): Promise<{ readonly path: string; readonly range: FileRange }> {
-    const spooled = await spoolContent(content, { maxBytes: this.#leftBytes, signal: this.#signal });
-    this.#spooled.push(spooled);
-    this.#leftBytes -= spooled.sizeBytes;
-    const { path, sizeBytes: length, digest } = spooled;
-    return { path, range: { offset: 0, length, digest } };
+    return received;
   }
 }

@@ -15,38 +15,64 @@ export interface SpooledContent extends AsyncDisposable {
   readonly digest: string;
 }
 
+/** Where a content is in a file that has several, one after the other. */
+export interface SpooledRange {
+  readonly path: string;
+  readonly range: { readonly offset: number; readonly length: number; readonly digest: string };
+}
+
 interface SpoolOptions {
   readonly maxBytes: number;
   readonly signal?: Signal | undefined;
 }
 
 /** Throws what the source throws, the signal's reason, and a RangeError for content that is larger. Nothing remains then. */
-export async function spoolContent(content: Content, { maxBytes, signal }: SpoolOptions): Promise<SpooledContent> {
-  const file = await openAnonymousHandle();
+export async function spoolContent(content: Content, options: SpoolOptions): Promise<SpooledContent> {
+  const spool = new ContentSpool(options);
   try {
-    const { sizeBytes, digest } = await writeAll(file, content, { maxBytes, signal });
-    return { path: `/proc/self/fd/${file.fd}`, sizeBytes, digest, [Symbol.asyncDispose]: () => file.close() };
+    const { path, range } = await spool.add(content);
+    const close = (): Promise<void> => spool[Symbol.asyncDispose]();
+    return { path, sizeBytes: range.length, digest: range.digest, [Symbol.asyncDispose]: close };
   } catch (error) {
-    await file.close();
+    await spool[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function writeAll(
-  file: FileHandle,
-  content: Content,
-  { maxBytes, signal }: SpoolOptions,
-): Promise<Pick<SpooledContent, "sizeBytes" | "digest">> {
-  const hash = createHash("sha256");
-  let total = 0;
-  for await (const piece of untilAborted(piecesOf(content), signal)) {
-    const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
-    total += bytes.length;
-    if (total > maxBytes) throw new RangeError(`Cannot use the content: it is larger than ${formatSize(maxBytes)}`);
-    hash.update(bytes);
-    await file.writeFile(bytes);
+/** Several contents in one anonymous file, however many they are. What it gave is valid until it is disposed. */
+export class ContentSpool implements AsyncDisposable {
+  readonly #maxBytes: number;
+  readonly #signal: Signal | undefined;
+  #file: FileHandle | undefined;
+  #size = 0;
+
+  /** `maxBytes`: of all of them together. */
+  constructor({ maxBytes, signal }: SpoolOptions) {
+    this.#maxBytes = maxBytes;
+    this.#signal = signal;
   }
-  return { sizeBytes: total, digest: hash.digest("base64") };
+
+  /** One at a time. Throws what the source throws, the signal's reason, and a RangeError for too much; it is of no use then. */
+  async add(content: Content): Promise<SpooledRange> {
+    const file = (this.#file ??= await openAnonymousHandle());
+    const hash = createHash("sha256");
+    const offset = this.#size;
+    for await (const piece of untilAborted(piecesOf(content), this.#signal)) {
+      const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+      this.#size += bytes.length;
+      if (this.#size > this.#maxBytes)
+        throw new RangeError(`Cannot use the content: it is larger than ${formatSize(this.#maxBytes)}`);
+      hash.update(bytes);
+      await file.writeFile(bytes);
+    }
+    const range = { offset, length: this.#size - offset, digest: hash.digest("base64") };
+    return { path: `/proc/self/fd/${file.fd}`, range };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
 }
 
 /** Does not wait for a source that is stuck when the signal is aborted. */

@@ -19,8 +19,10 @@ export function checkContextText(variable: string, text: unknown, as: unknown): 
     throw new TypeError(`Cannot use the context '${variable}': as must be 'text' or 'json'`);
 }
 
-/** Each has a name of its own, and one of `sources`. */
-export function checkContextFiles(files: readonly unknown[], sources: readonly string[]): void {
+/** Each has a name of its own, and one of `sources`. `folder`: the name of the folder that they are in. */
+export function checkContextFiles(files: readonly unknown[], sources: readonly string[], folder: unknown): void {
+  if (folder !== undefined && typeof folder !== "string")
+    throw new TypeError("Cannot use the folder of a context: its name must be a string");
   const names = new Set<string>();
   for (const file of files) {
     checkOptions("a file of the context", file ?? null, ["name", ...sources]);

@@ -1,17 +1,25 @@
 // The context of a run, as the server takes it: inline where it is one small value, and otherwise as parts of a form.
 
 import { checkContextFiles, checkContextName, checkContextText } from "../../api/checks/check-context.ts";
-import type { Context, ContextValue } from "../../api/run.ts";
+import { isBlob } from "../../api/content.ts";
+import type { Context, ContextFile, ContextValue } from "../../api/run.ts";
 import type { Content } from "../../api/web-types.ts";
 
 /** One part of a form, and what the server makes of it. */
 export interface ContextPart {
-  readonly variable: string;
-  /** The value itself; absent for an entry of a dict. */
-  readonly as?: "text" | "json";
-  /** The name of an entry of a dict. */
-  readonly file?: string;
-  readonly content: Content;
+  /** The value of the variable, an entry of a dict, or several of them whose contents follow each other. */
+  readonly part: { readonly variable: string } & (
+    | { readonly as: "text" | "json" }
+    | { readonly file: string }
+    | { readonly files: readonly SizedFile[]; readonly folder?: string | undefined }
+  );
+  readonly contents: readonly Content[];
+}
+
+interface SizedFile {
+  readonly name: string;
+  /** In bytes. */
+  readonly size: number;
 }
 
 interface SentContext {
@@ -35,9 +43,11 @@ export function toContext(context: Context | undefined): SentContext {
     return { inline: {}, parts: variables.flatMap(([name, value]) => toParts(name, value)) };
   }
   const parts = toParts("context", context);
-  const [{ as, content: text } = {}] = parts;
+  const [first] = parts;
+  const text = first?.contents[0];
   const isSmall = typeof text === "string" && text.length <= MAX_INLINE_CHARACTERS;
-  if (isSmall && as === "text") return { inline: { context: text }, parts: [] };
+  if (isSmall && first && "as" in first.part && first.part.as === "text")
+    return { inline: { context: text }, parts: [] };
   const isJSON = typeof context === "object" && "json" in context;
   return isSmall && isJSON ? { inline: { context: context.json }, parts: [] } : { inline: {}, parts };
 }
@@ -52,7 +62,8 @@ function isHostFile(context: Context): boolean {
 function isValue(context: Context): context is ContextValue {
   if (typeof context !== "object" || context === null) return true;
   const [key, ...others] = Object.keys(context);
-  const isOne = others.length === 0 || (key === "text" && others.length === 1 && others[0] === "as");
+  const detail = { text: "as", files: "folder" }[key ?? ""];
+  const isOne = others.every((other) => other === detail);
   return isOne && key !== undefined && KEYS.includes(key) && !isNested(context);
 }
 
@@ -66,27 +77,59 @@ function isNested(context: object): boolean {
 function toParts(variable: string, value: ContextValue): readonly ContextPart[] {
   if (typeof value === "string") {
     checkContextText(variable, value, undefined);
-    return [{ variable, as: "text", content: value }];
+    return [toSingle(variable, "text", value)];
   }
   if (typeof value === "object" && value !== null) {
     if ("text" in value) {
       checkContextText(variable, value.text, value.as);
-      return [{ variable, as: value.as ?? "text", content: value.text }];
+      return [toSingle(variable, value.as ?? "text", value.text)];
     }
     if ("json" in value) {
       const text = JSON.stringify(value.json) as string | undefined;
       if (text === undefined) throw new TypeError(`Cannot use the context '${variable}': JSON cannot say what it is`);
-      return [{ variable, as: "json", content: text }];
+      return [toSingle(variable, "json", text)];
     }
     if ("files" in value && Array.isArray(value.files)) {
-      checkContextFiles(value.files, ["content"]);
-      if (value.files.length === 0) return [{ variable, as: "json", content: "{}" }];
-      return (value.files as readonly { name: string; content: Content }[]).map(({ name: file, content }) => ({
-        variable,
-        file,
-        content,
-      }));
+      checkContextFiles(value.files, ["content"], value.folder);
+      if (value.files.length === 0) return [toSingle(variable, "json", "{}")];
+      return toFileParts(variable, value.files as readonly ContextFile[], value.folder);
     }
   }
   throw new TypeError(`Cannot use the context '${variable}': give a text, { text }, { json } or { files }`);
+}
+
+function toSingle(variable: string, as: "text" | "json", content: Content): ContextPart {
+  return { part: { variable, as }, contents: [content] };
+}
+
+/** Files whose sizes are known share a part with their neighbours, because a form may have a thousand parts. */
+function toFileParts(
+  variable: string,
+  files: readonly ContextFile[],
+  folder: string | undefined,
+): readonly ContextPart[] {
+  const parts: ContextPart[] = [];
+  let sized: { readonly files: SizedFile[]; readonly contents: Content[] } | undefined;
+  for (const { name, content } of files) {
+    const size = sizeOf(content);
+    if (size === undefined) {
+      parts.push({ part: { variable, file: name }, contents: [content] });
+      sized = undefined;
+      continue;
+    }
+    if (sized === undefined) {
+      sized = { files: [], contents: [] };
+      parts.push({ part: { variable, files: sized.files, folder }, contents: sized.contents });
+    }
+    sized.files.push({ name, size });
+    sized.contents.push(content);
+  }
+  return parts;
+}
+
+/** In bytes. Undefined: it is not known before the end. */
+function sizeOf(content: Content): number | undefined {
+  if (typeof content === "string") return new TextEncoder().encode(content).length;
+  if (content instanceof Uint8Array) return content.length;
+  return isBlob(content) ? content.size : undefined;
 }

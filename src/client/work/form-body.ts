@@ -9,14 +9,14 @@ import type { ContextPart } from "./context.ts";
 /** The request comes first, and says what the other parts are. Throws a TypeError for a part that is no content. */
 export function formBody(request: object, parts: readonly ContextPart[]): RequestBody | Promise<RequestBody> {
   const boundary = randomId("rlm");
-  const named = parts.map(({ content, ...part }, index) => ({ name: `p${index}`, part, content }));
-  const described = { ...request, parts: named.map(({ name, part }) => ({ part: name, ...part })) };
+  const nameOf = (index: number): string => `p${index}`;
+  const described = { ...request, parts: parts.map(({ part }, index) => ({ part: nameOf(index), ...part })) };
   const pieces: Content[] = [
     head(boundary, "request", "application/json"),
     JSON.stringify(described),
-    ...named.flatMap(({ name, content }) => [
-      `\r\n${head(boundary, name, "application/octet-stream")}`,
-      checkContent(content),
+    ...parts.flatMap(({ contents }, index) => [
+      `\r\n${head(boundary, nameOf(index), "application/octet-stream")}`,
+      ...contents.map(checkContent),
     ]),
     `\r\n--${boundary}--\r\n`,
   ];

@@ -59,6 +59,9 @@ export type StartRunRequest = Shape<typeof startRunRequest>;
 const part = z.string().min(1).max(200);
 const variable = z.string().min(1).max(200);
 const MAX_PARTS = 1000;
+/** In all parts together. */
+export const MAX_FILES = 100_000;
+const fileName = z.string().max(4000);
 
 /** The part `request` of a form. Other parts are the context. */
 export const runFormRequest = z
@@ -68,12 +71,24 @@ export const runFormRequest = z
       .array(
         z.union([
           z.strictObject({ part, variable, as: z.enum(["text", "json"]).default("text") }),
-          z.strictObject({ part, variable, file: z.string().max(4000) }),
+          z.strictObject({ part, variable, file: fileName }),
+          z.strictObject({
+            part,
+            variable,
+            files: z
+              .array(z.strictObject({ name: fileName, size: z.int().min(0) }))
+              .min(1)
+              .max(MAX_FILES),
+            folder: z.string().max(200).optional().describe("The name of the folder they are in, for the model"),
+          }),
         ]),
       )
       .max(MAX_PARTS)
       .optional()
-      .describe("What other parts are, by their names: a variable, or a value in a dict under the name of a file"),
+      .describe(
+        "What other parts are, by their names: a variable; a value in a dict under the name of a file; or the contents of several " +
+          "files, one after the other, with their sizes in bytes",
+      ),
   })
   .meta({ id: "RunFormRequest" });
 

@@ -18,7 +18,7 @@ export type ContextValue =
   | {
       readonly files: readonly GivenFile[];
       /** The name of the folder they are in, for the model. */
-      readonly folder?: string;
+      readonly folder?: string | undefined;
     };
 
 /** Its size is looked up where it is not known. */

@@ -1,20 +1,21 @@
 // A run whose context comes as a form: the request as JSON first, then each part of the context, streamed into one anonymous file.
 
-import { createHash } from "node:crypto";
 import * as schemas from "../../protocol/api/runs.ts";
-import type { ContextValue } from "../../rlm/context/context-items.ts";
 import { OVERLOADED, parseJSONBytes, parseValue, tooLarge } from "../net/bodies/body.ts";
-import { parseMultipart, toInvalidForm, type Part } from "../net/bodies/multipart.ts";
+import { parseMultipart, type Part } from "../net/bodies/multipart.ts";
 import type { Spool, SpooledFile } from "../net/bodies/spool.ts";
 import type { Reservation } from "../net/memory-budget.ts";
 import { ProblemError } from "../net/problem.ts";
+import { FormValues, invalid } from "./form-values.ts";
+import { PartMeter, type ReceivedRange } from "./part-meter.ts";
 
 type FormRequest = ReturnType<typeof schemas.runFormRequest.parse>;
 type Named = NonNullable<FormRequest["parts"]>[number];
-type Variables = Readonly<Record<string, ContextValue>>;
+type Variables = ReturnType<FormValues["toVariables"]>;
 
 interface ReceivedPart extends Pick<Part, "name" | "fileName"> {
-  readonly range: { readonly offset: number; readonly length: number; readonly digest: string };
+  /** Of the files in it, or of all of it. */
+  readonly ranges: readonly ReceivedRange[];
 }
 
 /** Dispose it when nothing reads the context any more. */
@@ -44,21 +45,23 @@ export async function receiveRunForm(
   let form: FormRequest | undefined;
   const store = async function* (): AsyncGenerator<Uint8Array, void> {
     let offset = 0;
+    let sizes: ReadonlyMap<string, readonly number[]> = new Map();
     for await (const part of parseMultipart(content, type)) {
       if (form === undefined) {
         form = await readRequest(part, memory);
+        sizes = sizesOf(form);
         continue;
       }
-      const hash = createHash("sha256");
-      let length = 0;
+      const { name, fileName } = part;
+      const meter = new PartMeter(offset, sizes.get(name));
       for await (const chunk of part.content) {
-        hash.update(chunk);
-        length += chunk.length;
+        meter.add(chunk);
+        offset += chunk.length;
         yield chunk;
       }
-      const { name, fileName } = part;
-      received.push({ name, fileName, range: { offset, length, digest: hash.digest("base64") } });
-      offset += length;
+      const ranges = meter.end();
+      if (ranges === undefined) throw invalid(`part '${name}' has not the size that its files have together`);
+      received.push({ name, fileName, ranges });
     }
   };
   const file = await spool.receive(store(), maxBytes);
@@ -87,6 +90,14 @@ async function readRequest({ name, content }: Part, memory: Reservation): Promis
   return form.value;
 }
 
+/** Of the files in parts that have several. Throws a ProblemError for too many. */
+function sizesOf({ parts = [] }: FormRequest): ReadonlyMap<string, readonly number[]> {
+  const packed = parts.flatMap((one) => ("files" in one ? [one] : []));
+  const count = packed.reduce((sum, { files }) => sum + files.length, 0);
+  if (count > schemas.MAX_FILES) throw invalid(`it has more than ${schemas.MAX_FILES} files`);
+  return new Map(packed.map(({ part, files }) => [part, files.map(({ size }) => size)]));
+}
+
 function toForm(
   { parts: named = [], ...request }: FormRequest,
   received: readonly ReceivedPart[],
@@ -106,7 +117,11 @@ function toForm(
     request,
     parts: [
       named,
-      received.map(({ name, fileName = null, range: { length, digest } }) => [name, fileName, length, digest]),
+      received.map(({ name, fileName = null, ranges }) => [
+        name,
+        fileName,
+        ...ranges.flatMap(({ length, digest }) => [length, digest]),
+      ]),
     ],
     variables,
     [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
@@ -115,18 +130,18 @@ function toForm(
 
 /** Parts that `parts` of the request describes, in its order. */
 function toNamed(named: readonly Named[], received: readonly ReceivedPart[], { path }: SpooledFile): Variables {
-  const values = new Map<string, ContextValue>();
+  const byName = groupByName(received);
+  const values = new FormValues(path);
   for (const one of named) {
     const { part, variable } = one;
-    const [found, ...others] = received.filter(({ name }) => name === part);
+    const [found, ...others] = byName.get(part) ?? [];
     if (found === undefined) throw invalid(`part '${part}' is missing`);
     if (others.length > 0) throw invalid(`part '${part}' comes twice`);
-    const before = values.get(variable);
-    if ("file" in one) values.set(variable, addFile(variable, before, { name: one.file, path, range: found.range }));
-    else if (before === undefined) values.set(variable, { file: path, as: one.as, range: found.range });
-    else throw invalid(`variable '${variable}' comes twice`);
+    if ("files" in one) values.addFiles(variable, one.files, found.ranges, one.folder);
+    else if ("file" in one) values.addFiles(variable, [{ name: one.file }], found.ranges);
+    else values.add(variable, found.ranges, one.as);
   }
-  return Object.fromEntries(values);
+  return values.toVariables();
 }
 
 /** Other parts are variables of their own names; several of one name, with file names, are a dict. */
@@ -135,27 +150,24 @@ function toUnnamed(
   received: readonly ReceivedPart[],
   { path }: SpooledFile,
 ): Variables {
-  const rest = received.filter(({ name }) => !byPart.has(name));
-  const values = new Map<string, ContextValue>();
-  for (const { name, fileName, range } of rest) {
-    const isDict = rest.filter((one) => one.name === name).length > 1;
-    if (!isDict) values.set(name, { file: path, range });
-    else if (fileName === undefined) throw invalid(`variable '${name}' comes twice, and not as files`);
-    else values.set(name, addFile(name, values.get(name), { name: fileName, path, range }));
+  const values = new FormValues(path);
+  for (const [name, parts] of groupByName(received)) {
+    if (byPart.has(name)) continue;
+    for (const { fileName, ranges } of parts) {
+      if (parts.length === 1) values.add(name, ranges);
+      else if (fileName === undefined) throw invalid(`variable '${name}' comes twice, and not as files`);
+      else values.addFiles(name, [{ name: fileName }], ranges);
+    }
   }
-  return Object.fromEntries(values);
+  return values.toVariables();
 }
 
-type Files = Extract<ContextValue, { readonly files: unknown }>["files"];
-
-function addFile(variable: string, before: ContextValue | undefined, file: Files[number]): ContextValue {
-  if (before === undefined) return { files: [file] };
-  if (typeof before === "string" || !("files" in before)) throw invalid(`variable '${variable}' comes twice`);
-  if (before.files.some(({ name }) => name === file.name))
-    throw invalid(`variable '${variable}' has two files named '${file.name.slice(0, 100)}'`);
-  return { files: [...before.files, file] };
-}
-
-function invalid(why: string): ProblemError {
-  return new ProblemError(toInvalidForm(why));
+function groupByName(received: readonly ReceivedPart[]): ReadonlyMap<string, readonly ReceivedPart[]> {
+  const groups = new Map<string, ReceivedPart[]>();
+  for (const part of received) {
+    const group = groups.get(part.name);
+    if (group === undefined) groups.set(part.name, [part]);
+    else group.push(part);
+  }
+  return groups;
 }

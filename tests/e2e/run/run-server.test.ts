@@ -56,6 +56,14 @@ test("the answer is on stdout, the steps are on stderr, and the exit code is 0",
   expect(stderr).toMatch(/^n0 starts: Why\?\n[\s\S]*\nfinal · 1 node · 1 call · .* · run r-\w+\n$/);
 });
 
+test("more files than a form has parts are sent", async () => {
+  using many = new Folder();
+  for (let index = 0; index < 1_200; index += 1) many.write(`${index % 7}/${index}.txt`, `text ${index}`);
+  const { stdout, stderr } = await ask("LENGTH", ["--context", many.path]).ended;
+  expect(stdout).toBe("1200\n");
+  expect(stderr).toContain("context: 1,200 files, ");
+});
+
 test("the address may follow --server, or be absent where a question follows it", async () => {
   const env = { ...server.env, RLM_URL: "http://127.0.0.1:1" };
   expect(await rlm(["run", "Why?", "--server", server.url, "--quiet"], { env })).toEqual({

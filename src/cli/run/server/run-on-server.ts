@@ -51,7 +51,7 @@ async function run(runtime: Runtime, query: string, options: RunArguments, url: 
     const schema = await readSchema(options.schema);
     const { context, ...found } = await findContext(contextNames(options), input);
     reportContext(found, options.quiet);
-    const upload = context && Upload.open(context);
+    const upload = context && new Upload(context);
     const { signal } = stopped;
     const started = runtime.rlm(toOptions(options)).run({ query, context: upload?.context, schema, signal });
     cancel = () => started.cancel();

@@ -37,7 +37,8 @@ const start = route("POST", "/v1/runs", {
   form:
     "As a form: the part `request` first, which is the JSON body; then the context, one part for each text. A part is the variable of its " +
     "name, and several parts of one name, with file names, are a dict from file name to text. `parts` in the request says it exactly: " +
-    "`[{ part, variable, as: text | json } | { part, variable, file }]`. At most 1,000 parts and 4 GiB.",
+    "`[{ part, variable, as: text | json } | { part, variable, file } | { part, variable, files: [{ name, size }] }]`. A part with `files` " +
+    "has their contents one after the other. At most 1,000 parts, 100,000 files and 4 GiB.",
   responses: {
     200: {
       description: "Already started with the same Idempotency-Key; or a stream of events",

@@ -142,6 +142,35 @@ export const RUNS: readonly ContractCase[] = [
     },
   },
   {
+    name: "files keep their order and their bytes, whatever their contents come as and however many they are",
+    needs: ["runs"],
+    async run({ rlm }) {
+      const stream = async function* (): AsyncGenerator<string> {
+        yield "streamed";
+      };
+      const files = [
+        { name: "z", content: "zwölf" },
+        { name: "empty", content: "" },
+        { name: "stream", content: stream() },
+        { name: "bytes", content: new Uint8Array([0xff, 0]) },
+        { name: "blob", content: new Blob([]) },
+      ];
+      const query = "code: FINAL([[name, repr(text)] for name, text in context.items()])";
+      const mixed = await rlm({ mode: "rlm" }).run({ query, context: { files, folder: "all" } });
+      const expected = [
+        ["z", "'zwölf'"],
+        ["empty", "''"],
+        ["stream", "'streamed'"],
+        ["bytes", String.raw`b'\xff\x00'`],
+        ["blob", "''"],
+      ];
+      equal(mixed.data, expected, "the files");
+      const many = Array.from({ length: 1_500 }, (_, index) => ({ name: String(index), content: `text ${index}` }));
+      const all = "code: FINAL([len(context), all(text == f'text {name}' for name, text in context.items())])";
+      equal((await rlm({ mode: "rlm" }).run({ query: all, context: { files: many } })).data, [1_500, true], "many");
+    },
+  },
+  {
     name: "a context may be streamed, in every form of content",
     needs: ["runs"],
     async run({ rlm }) {
@@ -322,6 +351,7 @@ export const RUNS: readonly ContractCase[] = [
         throws(() => run({ query: "say: x", context: { files } }), TypeError);
       throws(() => run({ query: "say: x", context: { files: [file, file] } }), RangeError, /named 'a'/);
       throws(() => run({ query: "say: x", context: { one: { files: [file, file] } } }), RangeError, /named 'a'/);
+      throws(() => run({ query: "say: x", context: { files: [file], folder: 5 } }), TypeError);
       throws(() => run({ query: "say: x", context: { "not a name": "x" } }), RangeError);
       throws(() => rlm({ onLimit: wrong("maybe") }), TypeError);
       throws(() => rlm({ mode: wrong("fast") }), TypeError);

@@ -1,5 +1,6 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
+import { piecesOf } from "../../../../src/api/content.ts";
 import type { BlobLike } from "../../../../src/api/web-types.ts";
 import { Upload } from "../../../../src/cli/run/server/upload.ts";
 import { UploadDisplay } from "../../../../src/cli/run/server/upload-display.ts";
@@ -9,7 +10,7 @@ import { remove } from "../../../remove.ts";
 
 async function read(content: unknown): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of (content as BlobLike).stream() as unknown as AsyncIterable<Uint8Array>) chunks.push(chunk);
+  for await (const piece of piecesOf(content as BlobLike)) chunks.push(Buffer.from(piece));
   return Buffer.concat(chunks).toString("utf8");
 }
 
@@ -18,7 +19,7 @@ const textOf = ({ context }: Upload): unknown => (context as { text: unknown }).
 test("a file is read in pieces, is counted, and can be read again from its beginning", async () => {
   const text = "é0123456789".repeat(100_000);
   using folder = new Folder({ "a.txt": text });
-  const upload = Upload.open({ file: folder.at("a.txt"), size: Buffer.byteLength(text), as: "text" });
+  const upload = new Upload({ file: folder.at("a.txt"), size: Buffer.byteLength(text), as: "text" });
   const bytes = Buffer.byteLength(text);
   expect([upload.sentBytes, upload.totalBytes, upload.context]).toMatchObject([0, bytes, { as: "text" }]);
   expect(await read(textOf(upload))).toBe(text);
@@ -34,7 +35,7 @@ test("several files keep their names, and their sizes add up", async () => {
     path: folder.at(name),
     size: statSync(folder.at(name)).size,
   }));
-  const upload = Upload.open({ files });
+  const upload = new Upload({ files });
   const sent = (upload.context as { files: { name: string; content: unknown }[] }).files;
   expect(await Promise.all(sent.map(async ({ name, content }) => [name, await read(content)]))).toEqual([
     ["a.txt", "AA"],
@@ -44,14 +45,35 @@ test("several files keep their names, and their sizes add up", async () => {
   expect([upload.sentBytes, upload.totalBytes]).toEqual([3, 3]);
 });
 
-test("more files than a server takes are refused before anything is sent", async () => {
-  const files = Array.from({ length: 1001 }, (_, number) => ({ name: String(number), path: "/nowhere", size: 1 }));
-  expect(() => Upload.open({ files })).toThrow("cannot send more than 1000 files to a server: there are 1001");
+test("small files are read ahead and large ones when it is their turn, and each is sent as it is then", async () => {
+  using folder = new Folder();
+  const paths = Array.from({ length: 100 }, (_, index) =>
+    folder.write(String(index), String(index).repeat(index % 10 === 0 ? 50_000 : 1)),
+  );
+  const files = paths.map((path, index) => ({ name: String(index), path, size: statSync(path).size }));
+  const upload = new Upload({ files, folder: "all" });
+  const sent = upload.context as { files: { name: string; content: unknown }[]; folder: string };
+  expect(sent.folder).toBe("all");
+  for (const round of [1, 2]) {
+    for (const { name, content } of sent.files)
+      expect([round, await read(content)]).toEqual([round, readFileSync(folder.at(name), "utf8")]);
+    expect(upload.sentBytes).toBe(upload.totalBytes);
+  }
 });
+
+test.each(["", "more than before"])(
+  "a file that changed is an error and not sent with another size: %j",
+  async (text) => {
+    using folder = new Folder({ "a.txt": "before" });
+    const upload = new Upload({ file: folder.at("a.txt"), size: 6, as: "text" });
+    folder.write("a.txt", text);
+    await expect(read(textOf(upload))).rejects.toThrow(`cannot send '${folder.at("a.txt")}': it changed meanwhile`);
+  },
+);
 
 test("a file that is gone when it is its turn is named", async () => {
   using folder = new Folder({ "a.txt": "A" });
-  const upload = Upload.open({ file: folder.at("a.txt"), size: 1, as: "text" });
+  const upload = new Upload({ file: folder.at("a.txt"), size: 1, as: "text" });
   remove(folder.at("a.txt"));
   const error: unknown = await read(textOf(upload)).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UsageError);

@@ -96,6 +96,61 @@ describe("the context", () => {
     );
   });
 
+  test("has several files in one part, one after the other, some of them empty", async () => {
+    const docs = (sizes: Readonly<Record<string, number>>): object => ({
+      variable: "docs",
+      files: Object.entries(sizes).map(([name, size]) => ({ name, size })),
+    });
+    const parts = [
+      { part: "p0", folder: "all", ...docs({ none: 0, "ä/b": 4, c: 3, last: 0 }) },
+      { part: "p1", variable: "docs", file: "single" },
+      { part: "p2", ...docs({ nothing: 0 }) },
+    ];
+    const content: Parts = [
+      ["p1", "after"],
+      ["p0", "größe"],
+      ["p2", ""],
+    ];
+    const request = { id: "packed", query: "list(docs.items())", parts };
+    const started = await send(request, content);
+    expect(answerOf(started)).toEqual([
+      ["none", ""],
+      ["ä/b", "grö"],
+      ["c", "ße"],
+      ["last", ""],
+      ["single", "after"],
+      ["nothing", ""],
+    ]);
+    expect((await send(request, content)).status).toBe(200);
+    expect(
+      await send(
+        request,
+        content.map(([name, text]) => [name, name === "p0" ? "grooose" : text]),
+      ),
+    ).toMatchObject({ status: 409, body: { code: "ID_REUSED" } });
+    await nothingLeft();
+  });
+
+  test.each([
+    ["more than its files have", "12345678", { a: 3, b: 4 }],
+    ["less than its files have", "123456", { a: 3, b: 4 }],
+    ["content, and empty files", "1", { a: 0 }],
+  ])("is refused for a part with %s", async (_, content, sizes) => {
+    const files = Object.entries(sizes).map(([name, size]) => ({ name, size }));
+    const refused = await send({ query: "1", parts: [{ part: "p0", variable: "docs", files }] }, [["p0", content]]);
+    expect(refused).toMatchObject({ status: 422, body: { code: "INVALID_BODY" } });
+    expect(refused.body["detail"]).toContain("part 'p0' has not the size that its files have together");
+    await nothingLeft();
+  });
+
+  test("may have very many files", async () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => `${index}.txt`);
+    const files = names.map((name) => ({ name, size: name.length }));
+    const parts = [{ part: "p0", variable: "docs", files }];
+    const query = "[len(docs), all(name == text for name, text in docs.items())]";
+    expect(answerOf(await send({ query, parts }, [["p0", names.join("")]]))).toEqual([20_000, true]);
+  });
+
   test("may be large and not UTF-8, byte for byte", async () => {
     const bytes = new Uint8Array(20_000_000).map((_, index) => (index * 7) % 251);
     const parts = [
