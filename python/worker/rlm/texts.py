@@ -3,6 +3,7 @@
 import json
 from typing import Any, List, Optional
 
+from rlm_answers import LLMError
 from rlm_totals import Budget, count_of, describe_total, items_of, length_of, total_of
 from _rlm_worker.inspection.previews import repr_of
 
@@ -65,6 +66,8 @@ def text_of(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False, default=str)
         except (TypeError, ValueError):  # keys that JSON does not allow, or a value that contains itself
             pass
+        except LLMError as error:  # a failed call is in it
+            raise error.with_traceback(None) from None  # without the frames of json
     return str(value)
 
 

@@ -96,6 +96,7 @@ describe("a batch", () => {
     async (use) => {
       const { shown, data } = await after(`r = llm_query_batched(['a', 'filtered'])\n${use}`, "'later'");
       expect(shown).toContain("LLMError: item 1 of the batch of 2 failed (refusal)");
+      expect(shown).not.toContain("/json/"); // only frames of the user's code
       expect(data).toBe("later");
     },
   );
