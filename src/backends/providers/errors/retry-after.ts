@@ -1,7 +1,7 @@
 // When a provider allows the next request.
 
-/** One hour: a longer delay is a mistake, or an attempt to stop us. */
-const MAX_MS = 3_600_000;
+/** One day, as quotas per day ask for. A longer delay is a mistake, or an attempt to stop us. */
+const MAX_MS = 86_400_000;
 
 /** From response headers with lower-case names; null where they have nothing usable. `now` is in milliseconds since the epoch. */
 export function parseRetryAfter(headers: Readonly<Record<string, string>>, now: number): number | null {
