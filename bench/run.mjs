@@ -3,7 +3,8 @@
 //   npm run bench -- [--quick] [--only A,B,...] [--json FILE] [--write]
 //
 //   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
-//                                                          G mcp and shell, H rlm, I http, J tiers, K environments, L strategy
+//                                                          G mcp and shell, H rlm, I http, J tiers, K environments, L strategy,
+//                                                          M limits
 //   --json    all measurements                         --write   writes the tables to bench/README.md and README.md
 
 import { fork, spawnSync } from "node:child_process";
@@ -28,6 +29,7 @@ const QUESTIONS = {
   J: "tiers",
   K: "environments",
   L: "strategy",
+  M: "limits",
 };
 const TIMEOUT_MS = 240_000;
 

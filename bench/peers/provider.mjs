@@ -1,11 +1,13 @@
 // A model provider on loopback that streams Chat Completions. `sub` answers after a delay; `root` immediately writes code that
-// calls `sub` many times; `long` answers at once with 300 events.
+// calls `sub` many times; `long` answers at once with 300 events. A limit applies to `sub` (see limiter.mjs).
 //
-//   node bench/peers/provider.mjs DELAY_MS CALLS      prints its address; exits when its standard input ends
+//   node bench/peers/provider.mjs DELAY_MS CALLS [LIMIT N]      prints its address; exits when its standard input ends
 
 import { createServer } from "node:http";
+import { openLimiter } from "./limiter.mjs";
 
-const [delayMs, calls] = process.argv.slice(2).map(Number);
+const [delayMs, calls] = process.argv.slice(2, 4).map(Number);
+const limiter = openLimiter(process.argv[4], Number(process.argv[5]));
 const CODE = `answers = llm_query_batched([f"{context} {i}" for i in range(${calls})])\nFINAL(sum(a == "fine" for a in answers))`;
 
 const server = createServer((request, response) => {
@@ -15,9 +17,16 @@ const server = createServer((request, response) => {
   });
   request.once("end", () => {
     const { model } = JSON.parse(body);
+    const { isAccepted, headers } = model === "sub" ? limiter.admit() : { isAccepted: true, headers: {} };
+    if (!isAccepted) {
+      response.writeHead(429, { "content-type": "application/json", ...headers });
+      response.end('{"error":{"message":"Too many requests","type":"rate_limit_error"}}');
+      return;
+    }
     setTimeout(
       () => {
-        response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+        if (model === "sub") limiter.end();
+        response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", ...headers });
         response.end(ANSWERS[model]);
       },
       model === "sub" ? delayMs : 0,

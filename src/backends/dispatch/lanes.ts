@@ -146,6 +146,7 @@ export class Lanes {
       this.#leave(open, call);
       call.admit(this.#enter(open, call.group));
     }
+    if (this.#inFlight >= this.#options.maxConcurrency) return; // it waits for others to end
     for (const open of this.#waiting) {
       if (open.lane.takeSlowdown()) this.#reconsider(open, false);
       this.#schedule(open);
@@ -179,7 +180,7 @@ export class Lanes {
     if (open.timer?.at === at) return;
     open.timer?.cancel();
     open.timer = undefined;
-    if (at === Infinity || this.#inFlight >= this.#options.maxConcurrency) return; // it waits for others to end
+    if (at === Infinity) return; // it waits for others to end
     // Also where no time is left: the lane may have become ready since it was looked at, and nothing else would look again.
     const cancel = this.#clock.after(Math.max(0, at - now), () => {
       open.timer = undefined;

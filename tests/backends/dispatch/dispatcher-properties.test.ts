@@ -17,7 +17,7 @@ import {
   type Limiter,
   type RetryAfter,
 } from "./limits/limiters.ts";
-import { ManualClock } from "./manual-clock.ts";
+import { BusyClock, ManualClock } from "./manual-clock.ts";
 
 const retryAfter = fc.constantFrom<RetryAfter[]>("exact", "seconds", "1 s", "none");
 const limiter = fc.oneof(
@@ -53,6 +53,7 @@ const call = fc.record({
   replies: fc.array(reply, { minLength: 1, maxLength: 4 }),
 });
 const setting = fc.record({
+  isBusy: fc.boolean(),
   maxConcurrency: fc.integer({ min: 1, max: 4 }),
   limiter,
   calls: fc.array(call, { minLength: 1, maxLength: 14 }),
@@ -61,8 +62,8 @@ const setting = fc.record({
 test("whatever a provider does: no more than allowed in flight, oldest first, every call ends, nothing is left", async () => {
   const groups = [{}, {}];
   await fc.assert(
-    fc.asyncProperty(setting, async ({ maxConcurrency, limiter: openLimiter, calls }) => {
-      const clock = new ManualClock();
+    fc.asyncProperty(setting, async ({ isBusy, maxConcurrency, limiter: openLimiter, calls }) => {
+      const clock = isBusy ? new BusyClock() : new ManualClock();
       const dispatcher = new Dispatcher({ maxConcurrency, clock, random: () => 0.5 });
       const backend = new WorkingBackend(clock, openLimiter());
       const outcomes: unknown[] = [];

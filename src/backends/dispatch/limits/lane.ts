@@ -21,6 +21,8 @@ export interface LaneOptions {
 export interface LaneRequest extends PacedRequest {
   /** It probes whether more may be in flight. */
   readonly isProbe: boolean;
+  /** How many requests had ended when it was sent. */
+  readonly ended: number;
   isAnswered: boolean;
 }
 
@@ -50,6 +52,7 @@ export class Lane {
   readonly #window: ConcurrencyWindow;
   readonly #allowance = new Allowance();
   #inFlight = 0;
+  #ended = 0;
   /** In flight, and neither accepted nor rejected. */
   #unanswered = 0;
   #pausedUntil = -Infinity;
@@ -111,7 +114,7 @@ export class Lane {
     this.#inFlight += 1;
     this.#unanswered += 1;
     if (this.#failures > 0) this.#backOff(now);
-    return { sentAt: now, isSpaced, isProbe, isAnswered: false };
+    return { sentAt: now, isSpaced, isProbe, ended: this.#ended, isAnswered: false };
   }
 
   /** `tokens`: of the request. True: the next one may be sent at another time than before. */
@@ -124,7 +127,7 @@ export class Lane {
       this.#pausedUntil = now;
       this.#pace.restart(now);
     }
-    const hasGrown = this.#window.accept(this.#inFlight, request.isProbe);
+    const hasGrown = this.#window.accept(this.#inFlight, request.isProbe, request.ended === this.#ended);
     const hasChanged = this.#pace.accept(request, now);
     if (limits !== undefined) this.#allowance.learn(limits, { tokens, pending: this.#unanswered }, now);
     return isRecovery || hasGrown || hasChanged || limits !== undefined;
@@ -133,6 +136,7 @@ export class Lane {
   /** It is over. Call once, with why it was rejected if it was. */
   end(request: LaneRequest, rejection: Rejection | undefined, now: number): void {
     this.#inFlight -= 1;
+    this.#ended += 1;
     const wasAccepted = request.isAnswered;
     this.#answer(request);
     if (rejection !== undefined) this.#reject(request, rejection, now);

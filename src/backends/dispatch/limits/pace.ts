@@ -89,7 +89,7 @@ export class Pace {
     const measured = { rate, requests: passed, now, pauseMs: now - this.#changedAt };
     if (this.#search === undefined) {
       this.#search = new RateSearch(measured);
-      this.#bucket.setBurst(passed, { savesUp: false });
+      this.#bucket.setBurst(passed - rate * (this.#changedAt - this.#since), { savesUp: false });
     } else if (this.#ahead > 1 && !this.#search.isProbe) this.#blameBurst(this.#search, measured);
     else this.#search.reject(measured);
     this.#startOver(now);

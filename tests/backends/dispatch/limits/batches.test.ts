@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import {
+  changing,
   concurrency,
   fixedWindow,
   overloaded,
@@ -147,6 +148,35 @@ test.each<Case>([
   expect(batch.answers).toBe(calls);
   expect(batch.ratio).toBeLessThanOrEqual(ratio);
   expect(batch.rejected).toBeLessThan(50);
+});
+
+test.each([
+  {
+    name: "falls and rises",
+    steps: [
+      [0, 10],
+      [20_000, 2],
+      [60_000, 10],
+    ],
+    calls: 600,
+    idealMs: 92_000,
+    ratio: 2,
+  },
+  {
+    name: "rises",
+    steps: [
+      [0, 2],
+      [30_000, 20],
+    ],
+    calls: 600,
+    idealMs: 57_000,
+    ratio: 2.5,
+  },
+] as const)("a limit that $name is followed", async ({ steps, calls, idealMs, ratio }) => {
+  const limiter = { ...changing(steps), idealMs: () => idealMs };
+  const batch = await runBatch(calls, { limiter, latencyMs: 1000, silenceMs: 500 });
+  expect(batch.answers).toBe(calls);
+  expect(batch.ratio).toBeLessThanOrEqual(ratio);
 });
 
 test("without limits, the window opens to what is configured", async () => {

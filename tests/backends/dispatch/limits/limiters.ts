@@ -84,6 +84,22 @@ export function concurrency(limit: number, retryAfter: RetryAfter, latencyMs: nu
   };
 }
 
+/** So many a second from each time on, in a bucket for ten. */
+export function changing(steps: readonly (readonly [number, number])[]): Pick<Limiter, "admit"> {
+  let tokens = 10;
+  let filledAt = 0;
+  return {
+    admit(now) {
+      const perSecond = steps.findLast(([from]) => from <= now)?.[1] ?? 1;
+      tokens = Math.min(10, tokens + ((now - filledAt) * perSecond) / 1000);
+      filledAt = now;
+      if (tokens < 1) return reject(((1 - tokens) / perSecond) * 1000, "seconds");
+      tokens -= 1;
+      return undefined;
+    },
+  };
+}
+
 /** Answers 529 until then. */
 export function overloaded(untilMs: number, retryAfter: RetryAfter): Limiter {
   return {
