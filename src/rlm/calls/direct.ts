@@ -1,8 +1,8 @@
 // Answers a question with small material by a single model call, without a session.
 
-import { readFile } from "node:fs/promises";
 import { BackendConnectionError } from "../../errors.ts";
 import type { ContextItem } from "../context/context-item.ts";
+import { contextText, contextTextBytes } from "../context/context-text.ts";
 import type { Account } from "../ledger/account.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
 import type { NodeOutcome, RunContext } from "../run-context.ts";
@@ -13,9 +13,8 @@ import { askModel } from "./queries.ts";
 const LEAST_TOKENS = 256;
 
 export function isSmall(context: readonly ContextItem[], maxBytes: number): boolean {
-  return (
-    context.reduce((sum, { bytes }) => sum + bytes, 0) <= maxBytes && context.every(({ kind }) => kind !== "bytes")
-  );
+  const bytes = context.reduce((sum, item) => sum + contextTextBytes(item), 0);
+  return bytes <= maxBytes && context.every(({ kind }) => kind !== "bytes");
 }
 
 export interface DirectOptions {
@@ -40,7 +39,7 @@ export async function answerDirectly(run: RunContext, options: DirectOptions): P
 async function ask(run: RunContext, options: DirectOptions): Promise<NodeOutcome | undefined> {
   const { query, context, model, schema, patterns, strategyOf } = run.settings;
   const { account, nextPosition, signal, hasSession } = options;
-  const material = await Promise.all(context.map(toText));
+  const material = await Promise.all(context.map(contextText));
   const prompt = [...material, query].join("\n\n");
   if (hasSession && !(await run.modelCalls.fitsWindow(model, prompt))) return undefined;
   const { reply, data, problem } = await askModel(
@@ -74,19 +73,4 @@ function toUnanswered(signal: AbortSignal, error: unknown): NodeOutcome {
     return { status: "failed", stopReason: limit.axis, answer: null, why: limit.message };
   if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
   return { status: "failed", stopReason: "error", answer: null, why: (error as Error).message };
-}
-
-async function toText({ name, value }: ContextItem): Promise<string> {
-  if (Array.isArray(value)) {
-    const files = await Promise.all(
-      value.map(
-        async (file: { name: string; path: string }) => `--- ${file.name} ---\n${await readFile(file.path, "utf8")}`,
-      ),
-    );
-    return files.join("\n\n");
-  }
-  if ("text" in value) return value.text;
-  if ("json" in value) return `${name} = ${JSON.stringify(value.json)}`;
-  if ("file" in value) return readFile(value.file, "utf8");
-  return "";
 }
