@@ -3,12 +3,12 @@
 import type { LedgerAxis, RunResult } from "../../protocol/runs.ts";
 import { LIMIT_NAMES } from "../../util/text/runs/limit-names.ts";
 import { describeWait } from "../../util/text/runs/describe-wait.ts";
-import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
+import { formatCost, formatCount, formatSeconds, formatSize, formatTokens } from "../../util/text/format.ts";
 import { ROLE_NAMES, ROLES } from "../logs/role-names.ts";
 import type { NodeProgress, Progress, Waiting } from "./progress.ts";
 
 export function describeState(node: NodeProgress): string {
-  const { status, isRunningCode, calls, tool, step } = node;
+  const { status, isRunningCode, calls, tool, step, contextBytes } = node;
   if (status !== null) return status === "final" ? "done" : status;
   if (isRunningCode) {
     const batch = describeBatches(node);
@@ -16,8 +16,12 @@ export function describeState(node: NodeProgress): string {
     if (calls.size > 0) return calls.size === 1 ? "asks a model" : `asks ${calls.size} models`;
     return tool === undefined ? "runs code" : `calls ${tool}`;
   }
-  return step === 0 && calls.size === 0 ? "starts" : "thinks";
+  if (step > 0 || calls.size > 0) return "thinks";
+  return contextBytes < LARGE_BYTES ? "starts" : `loads ${formatSize(contextBytes)}`;
 }
+
+/** A context that takes some time. */
+const LARGE_BYTES = 16 * 1024 ** 2;
 
 /** `37 of 200 answered`. Empty: its code waits for no batch. */
 export function describeBatches({ batches }: NodeProgress): string {

@@ -12,6 +12,8 @@ export interface NodeProgress {
   readonly startedAt: number;
   /** Its position among the nodes that code asked for at once. */
   readonly batch: Batch | undefined;
+  /** What it has to load before its first step. */
+  readonly contextBytes: number;
   step: number;
   /** Model calls in progress, including those of its code. */
   readonly calls: Map<string, OpenCall>;
@@ -90,7 +92,7 @@ export class Progress {
     return ordered;
   }
 
-  #start({ nodeId, parentId, depth, query, time, batch }: Extract<RunEvent, { type: "node-start" }>): void {
+  #start({ nodeId, parentId, depth, query, time, batch, context }: Extract<RunEvent, { type: "node-start" }>): void {
     this.nodes.set(nodeId, {
       id: nodeId,
       parentId,
@@ -98,6 +100,7 @@ export class Progress {
       query,
       startedAt: time,
       batch,
+      contextBytes: context.reduce((sum, { bytes }) => sum + bytes, 0),
       step: 0,
       calls: new Map(),
       batches: new Map(),

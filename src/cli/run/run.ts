@@ -18,6 +18,7 @@ import { printError } from "../io/print-error.ts";
 import type { LoggedArguments } from "../log/command-log.ts";
 import { logRun } from "../log/log-run.ts";
 import { gatherContext } from "./context/contexts.ts";
+import { whileReading } from "./context/gather-display.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./demo.ts";
 import { StdinFile } from "./context/stdin-file.ts";
 import { checkQuestion, contextNames, readSchema, reportContext } from "./question.ts";
@@ -110,7 +111,7 @@ async function prepare(
   const models = chooseModels(config);
   Object.assign(process.env, backendVariables(config));
   if (!options.quiet) announceAddresses(config);
-  const { context, ...found } = await gatherContext(contextNames(options), input);
+  const { context, ...found } = await whileReading(gatherContext(contextNames(options), input), options.quiet);
   reportContext(found, options.quiet);
   return {
     rlm: { ...toRLMOptions(config), ...models, model },

@@ -124,6 +124,22 @@ test("the tree shows each node under its parent with state, step, tokens, cost a
   runDisplay.end(result);
 });
 
+test("a large context is loaded before the node thinks", () => {
+  const context = [{ name: "context", kind: "text", bytes: 2 ** 30 }];
+  const stateAt = (bytes: number, ...later: Bare<RunEvent>[]): string | undefined => {
+    const display = new FakeDisplay();
+    const runDisplay = new TreeDisplay(display, () => 2_000);
+    const start = { ...nodeStart("n0", 0, 0), context: context.map((one) => ({ ...one, bytes })) } as Bare<RunEvent>;
+    for (const event of events(start, ...later)) runDisplay.update(event);
+    vi.advanceTimersByTime(100);
+    runDisplay.end();
+    return /n0 ([^·]*) ·/.exec(display.writes[0] ?? "")?.[1];
+  };
+  expect(stateAt(2 ** 30)).toBe("loads 1.0 GiB");
+  expect(stateAt(2 ** 20)).toBe("starts");
+  expect(stateAt(2 ** 30, call("n0", "c1", 10))).toBe("thinks");
+});
+
 test("it is redrawn in place at most ten times a second, and ends with the summary", () => {
   const display = new FakeDisplay();
   let now = 0;

@@ -6,7 +6,7 @@ import { Folder } from "../../config/folder.ts";
 
 const textOf = async (context: Context): Promise<string> => {
   const [item] = toContextItems(context);
-  return item === undefined ? "" : await contextText(item);
+  return item === undefined ? "" : contextText(item);
 };
 
 test("a context as text has the names of files, and only their part of a file", async () => {

@@ -8,19 +8,19 @@ import type { Runtime } from "../../../api/runtime.ts";
 import type { RunEvent } from "../../../protocol/run-events.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { EXIT } from "../../exit-code.ts";
-import { isLiveTerminal } from "../../io/is-live-terminal.ts";
 import { SignalHandler } from "../../io/signal-handler.ts";
 import { StandardOutput } from "../../io/standard-output.ts";
 import { UsageError } from "../../options/usage-error.ts";
 import { withServer } from "../../remote/with-server.ts";
 import { findContext } from "../context/contexts.ts";
+import { whileReading } from "../context/gather-display.ts";
 import { StdinFile } from "../context/stdin-file.ts";
 import { checkQuestion, contextNames, readSchema, reportContext } from "../question.ts";
 import { NO_LIMIT_MS } from "../rlm-options.ts";
 import type { RunArguments } from "../run.ts";
 import { chooseDisplay, showRun } from "../show-run.ts";
-import { Upload } from "./upload.ts";
-import { UploadDisplay } from "./upload-display.ts";
+import { openStatusLine } from "../status-line.ts";
+import { describeUpload, Upload } from "./upload.ts";
 
 /** How long a lost connection is tried again: the run goes on meanwhile. */
 const RETRY_MS = 60_000;
@@ -49,14 +49,14 @@ async function run(runtime: Runtime, query: string, options: RunArguments, url: 
   signals.onStop = () => display.end();
   const perform = async (): Promise<number> => {
     const schema = await readSchema(options.schema);
-    const { context, ...found } = await findContext(contextNames(options), input);
+    const { context, ...found } = await whileReading(findContext(contextNames(options), input), options.quiet);
     reportContext(found, options.quiet);
     const upload = context && new Upload(context);
     const { signal } = stopped;
     const started = runtime.rlm(toOptions(options)).run({ query, context: upload?.context, schema, signal });
     cancel = () => started.cancel();
     signals.interruptible = { interrupt: () => stopped.abort(new Cancelled()) };
-    using sending = upload && !options.quiet && isLiveTerminal() ? new UploadDisplay(process.stderr, upload) : null;
+    using sending = upload && openStatusLine(() => describeUpload(upload), options.quiet);
     const events = eventsOf(started, () => sending?.[Symbol.dispose]());
     try {
       return await showRun(events, async () => started, { ...options, output, display, url });

@@ -7,6 +7,7 @@ import type { ContextValue } from "../../../api/run.ts";
 import type { BlobLike, ReadableStreamLike } from "../../../api/web-types.ts";
 import { describeReadProblem } from "../../../util/files/file-problem.ts";
 import { readFile } from "../../../util/files/read-file.ts";
+import { formatSize } from "../../../util/text/format.ts";
 import { UsageError } from "../../options/usage-error.ts";
 import type { FoundContext } from "../context/contexts.ts";
 
@@ -40,6 +41,13 @@ export class Upload {
   get sentBytes(): number {
     return this.#files.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
   }
+}
+
+/** How much is sent. A file may have grown since its size was read. */
+export function describeUpload({ totalBytes, sentBytes }: Pick<Upload, "totalBytes" | "sentBytes">): string {
+  if (sentBytes >= totalBytes) return `sent the context (${formatSize(sentBytes)}), waiting for the run`;
+  const percent = Math.floor((100 * sentBytes) / totalBytes);
+  return `sending the context: ${formatSize(sentBytes)} of ${formatSize(totalBytes)} (${percent} %)`;
 }
 
 class UploadFile implements BlobLike {

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { piecesOf } from "../../../../src/api/content.ts";
 import type { BlobLike } from "../../../../src/api/web-types.ts";
-import { Upload } from "../../../../src/cli/run/server/upload.ts";
-import { UploadDisplay } from "../../../../src/cli/run/server/upload-display.ts";
+import { describeUpload, Upload } from "../../../../src/cli/run/server/upload.ts";
+import { StatusLine } from "../../../../src/cli/run/status-line.ts";
 import { UsageError } from "../../../../src/cli/options/usage-error.ts";
 import { Folder } from "../../../config/folder.ts";
 import { remove } from "../../../remove.ts";
@@ -83,7 +83,7 @@ test("a file that is gone when it is its turn is named", async () => {
 test("the display says how much is sent, and erases itself", () => {
   const upload = { totalBytes: 4 * 1024 ** 2, sentBytes: 1024 ** 2 };
   let written = "";
-  const display = new UploadDisplay({ columns: 80, write: (text) => (written += text) }, upload);
+  const display = new StatusLine({ columns: 80, write: (text) => (written += text) }, () => describeUpload(upload));
   display.draw();
   expect(written).toBe("\r\u001B[Ksending the context: 1.0 MiB of 4.0 MiB (25 %)");
   upload.sentBytes = upload.totalBytes;
