@@ -1,7 +1,7 @@
 // Recursive runs as the SDK gives them.
 
 import { checkModelOptions } from "../api/checks/check-local.ts";
-import { checkDefinitions } from "../api/checks/check-models.ts";
+import { checkDefinitions, checkModelSettings } from "../api/checks/check-models.ts";
 import { checkRunDefaults, checkRunRequest } from "../api/checks/check-calls.ts";
 import { checkOptions } from "../api/checks/check-options.ts";
 import type { LocalRLM, LocalRLMOptions, LocalRunRequest } from "../api/local.ts";
@@ -45,6 +45,7 @@ export function checkRLMOptions(options: LocalRLMOptions): asserts options is Lo
   checkOptions("runtime.rlm", options, [...OPTIONS.rlm, ...LOCAL_OPTIONS]);
   checkRunDefaults(options);
   checkModelOptions(options);
+  checkModelSettings("runtime.rlm", options);
   checkDefinitions(options);
   if (options.model === undefined) throw new TypeError("Cannot set up runs: give a model");
 }

@@ -3,7 +3,7 @@
 import { parseSessionId } from "../../protocol/ids.ts";
 import type { RunInfo } from "../../protocol/runs.ts";
 import type { TaskStatus } from "../../protocol/tasks.ts";
-import { isWellFormed } from "../../protocol/worker/host-messages.ts";
+import { isWellFormed } from "../../protocol/worker/is-well-formed.ts";
 import { MAX_ROW_CELLS, MAX_ROWS } from "../../protocol/worker/limits.ts";
 import { isPythonName } from "../../util/python-name.ts";
 import {
@@ -16,7 +16,7 @@ import {
   checkWorkId,
   nameType,
 } from "./check-options.ts";
-import { checkModelName, checkModelSettings } from "./check-models.ts";
+import { checkModelName, checkSampling } from "./check-sampling.ts";
 import type { AnswerOptions, ExecuteOptions, OutputRange } from "../execution.ts";
 import type { FileListOptions, FileOptions, FileRangeOptions, FileReadOptions } from "../files.ts";
 import { OPTIONS } from "./option-names.ts";
@@ -257,7 +257,7 @@ export function checkFileList(options: FileListOptions): void {
 /** Of `runtime.rlm`, without the options that only one implementation has. */
 export function checkRunDefaults(options: Omit<RLMOptions, keyof typeof ROLES>): void {
   const { limits, mode, onLimit } = options;
-  checkModelSettings("runtime.rlm", options);
+  checkSampling("runtime.rlm", options);
   checkRunLimits("runtime.rlm limits", limits);
   checkChoice("mode", mode, MODES);
   checkChoice("onLimit", onLimit, ON_LIMIT);
@@ -268,7 +268,7 @@ export function checkRunRequest(request: Omit<RunRequest, "context">, known: rea
   const { id, query, limits, mode, onLimit, signal } = request;
   if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
   for (const role of Object.keys(ROLES) as (keyof typeof ROLES)[]) checkModelName(role, request[role]);
-  checkModelSettings("rlm.run", request);
+  checkSampling("rlm.run", request);
   checkRunLimits("rlm.run limits", limits);
   checkChoice("mode", mode, MODES);
   checkChoice("onLimit", onLimit, ON_LIMIT);

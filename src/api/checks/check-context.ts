@@ -1,6 +1,6 @@
 // The parts of the context of a run. Each check throws a TypeError or RangeError.
 
-import { isWellFormed } from "../../protocol/worker/host-messages.ts";
+import { isWellFormed } from "../../protocol/worker/is-well-formed.ts";
 import { isPythonName } from "../../util/python-name.ts";
 import { checkContent } from "../content.ts";
 import { checkOptions } from "./check-options.ts";

@@ -1,9 +1,10 @@
-// Models, their settings and their backends, checked when runs are set up. Each check throws a TypeError or RangeError.
+// Models, their settings and their backends, checked when runs are set up on this machine. Each check throws a TypeError or RangeError.
 
 import type { LocalRLMOptions } from "../local.ts";
 import type { BackendDefinition, ModelDefinition, ModelSettings } from "../models.ts";
 import { checkCount } from "../../util/check-number.ts";
 import { checkOptions, nameType, optionNames } from "./check-options.ts";
+import { checkModelName, checkSampling, show } from "./check-sampling.ts";
 
 const MODEL = optionNames<ModelDefinition>({
   model: true,
@@ -22,13 +23,8 @@ const BACKEND = optionNames<BackendDefinition>({ type: true, baseUrl: true, apiK
 
 /** `what` has the settings. */
 export function checkModelSettings(what: string, settings: ModelSettings): void {
-  const { temperature, seed, reasoningEffort, extraBody, maxTokens, contextWindow, maxOutputTokens } = settings;
-  if (temperature !== undefined && !(Number.isFinite(temperature) && temperature >= 0))
-    throw new RangeError(
-      `Cannot use ${show(temperature)} as temperature of ${what}: it must be a number of at least 0`,
-    );
-  if (seed !== undefined && !Number.isSafeInteger(seed))
-    throw new RangeError(`Cannot use ${show(seed)} as seed of ${what}: it must be a whole number`);
+  const { reasoningEffort, extraBody, maxTokens, contextWindow, maxOutputTokens } = settings;
+  checkSampling(what, settings);
   if (reasoningEffort !== undefined && typeof reasoningEffort !== "string")
     throw new TypeError(`Cannot use ${show(reasoningEffort)} as reasoningEffort of ${what}: it must be a string`);
   if (extraBody !== undefined && !isObject(extraBody))
@@ -58,13 +54,6 @@ export function checkDefinitions({ models, backends }: Pick<LocalRLMOptions, "mo
   }
 }
 
-/** Of a model, a backend and whatever else is a text. */
-export function checkModelName(name: string, value: unknown): void {
-  if (value === undefined) return;
-  if (typeof value !== "string") throw new TypeError(`Cannot use ${nameType(value)} as ${name}: it must be a string`);
-  if (value === "") throw new TypeError(`Cannot use ${name}: it is empty`);
-}
-
 function entriesOf(option: string, value: unknown): readonly (readonly [string, unknown])[] {
   if (value === undefined) return [];
   if (!isObject(value) || Array.isArray(value))
@@ -76,8 +65,4 @@ function entriesOf(option: string, value: unknown): readonly (readonly [string, 
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function show(value: unknown): string {
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : nameType(value);
 }

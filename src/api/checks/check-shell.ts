@@ -1,6 +1,6 @@
 // The arguments of shell commands, checked before anything is started or sent. Each throws a TypeError or RangeError.
 
-import { isWellFormed } from "../../protocol/worker/host-messages.ts";
+import { isWellFormed } from "../../protocol/worker/is-well-formed.ts";
 import type { ShellOptions } from "../task.ts";
 import { checkEnv, checkSignal, checkTimes, checkWorkId } from "./check-options.ts";
 

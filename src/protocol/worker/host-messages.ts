@@ -1,6 +1,7 @@
 // Messages to a worker, as text. What is bulky travels behind the line as a payload, which the writer appends.
 
 import type { SavedState } from "../session-manifest.ts";
+import { isWellFormed } from "./is-well-formed.ts";
 
 const INLINE_CHARACTERS = 16 * 1024;
 
@@ -143,8 +144,4 @@ export function toReplyMessage(
     return { line: `{"cmd":"reply","id":${JSON.stringify(id)},"call":${call},${body.slice(1)}`, payload: undefined };
   }
   return { line: JSON.stringify({ cmd: "reply", id, call, bytes: payloadBytes(body) }), payload: body };
-}
-
-export function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
 }

@@ -1,7 +1,7 @@
 // Encodes events for a log: secrets are redacted, long texts become blobs, and known messages become references.
 
 import { createHash } from "node:crypto";
-import { isWellFormed } from "../../protocol/worker/host-messages.ts";
+import { isWellFormed } from "../../protocol/worker/is-well-formed.ts";
 import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
 import type { BlobReference } from "../../protocol/run-outline/stored-text.ts";
 import { secretEncodings } from "../../util/secret-encodings.ts";
