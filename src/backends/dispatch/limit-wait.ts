@@ -37,6 +37,7 @@ export class LimitWait {
     const { clock, maxWaitMs } = this.#options;
     const { timeLeftMs } = this.#callOptions;
     const askedMs = Math.ceil(this.#lane.askedMs(clock.now()));
+    if (askedMs === 0) return;
     const left = timeLeftMs?.() ?? Infinity;
     if (askedMs <= (left === Infinity ? maxWaitMs : left)) return;
     const rest = left === Infinity ? "" : `, but only ${toSeconds(left)} are left`;

@@ -11,7 +11,7 @@ import { orAborted } from "../../util/async/or-aborted.ts";
 import type { BackendRequest, StreamPart } from "../backend.ts";
 import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
 import { environmentSecrets } from "../environment-secrets.ts";
-import { toHeaders } from "./errors/to-backend-error.ts";
+import { toHeaders } from "./errors/to-headers.ts";
 import { toCallOptions, toMessageOptions, type ObjectName } from "./provider-options.ts";
 import { toToolCall } from "./protocols/tool-calls.ts";
 import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";

@@ -74,7 +74,7 @@ function toCount(text: string | undefined): number | undefined {
 /** A duration (`1m30.5s`, `20ms`), a number of seconds, a time since the epoch in seconds or milliseconds, or a date. */
 function toDelay(text: string | undefined, now: number): number | undefined {
   if (text === undefined || text === "") return undefined;
-  const ms = isNumber(text) ? fromNumber(Number(text), now) : (fromDuration(text) ?? Date.parse(text) - now);
+  const ms = isNumber(text) ? fromNumber(Number(text), now) : (parseDuration(text) ?? Date.parse(text) - now);
   return Number.isNaN(ms) ? undefined : Math.min(MAX_MS, Math.max(0, Math.ceil(ms)));
 }
 
@@ -88,9 +88,10 @@ function fromNumber(value: number, now: number): number {
   return value > 1e9 ? value * 1000 - now : value * 1000;
 }
 
-function fromDuration(text: string): number | undefined {
+/** `1m30.5s`, `20ms`: in milliseconds. Undefined: it is no duration. */
+export function parseDuration(text: string): number | undefined {
   const parts = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/.exec(text);
-  if (parts === null) return undefined;
+  if (parts === null || text === "") return undefined;
   const [days, hours, minutes, seconds, ms] = parts.slice(1).map((part) => Number(part ?? 0));
   return ((((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)) * 1000 + (ms ?? 0);
 }

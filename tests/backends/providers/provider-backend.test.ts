@@ -73,6 +73,39 @@ describe.each(["openai", "anthropic", "gemini", "ollama", "openai-compatible"])(
       { fault: "rate-limit", retryable: true, retryAfterMs: 0 },
     ],
     [
+      "429 that says in words when to try again",
+      {
+        status: 429,
+        body: error("Rate limit reached for requests per min (RPM). Please try again in 1m2.5s. Visit us"),
+      },
+      { fault: "rate-limit", retryable: true, retryAfterMs: 62_500 },
+    ],
+    [
+      "429 whose headers say when all is back",
+      {
+        status: 429,
+        headers: {
+          "x-ratelimit-limit-requests": "60",
+          "x-ratelimit-remaining-requests": "0",
+          "x-ratelimit-reset-requests": "1m0s",
+        },
+      },
+      { fault: "rate-limit", retryable: true, retryAfterMs: 1000 },
+    ],
+    [
+      "429 with the headers in its body",
+      {
+        status: 429,
+        body: JSON.stringify({
+          error: {
+            message: "Rate limit exceeded: free-models-per-min",
+            metadata: { headers: { "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" } },
+          },
+        }),
+      },
+      { fault: "rate-limit", retryable: true, retryAfterMs: 9000 },
+    ],
+    [
       "a quota that is used up",
       { status: 429, body: error("You exceeded your current quota", "insufficient_quota") },
       { fault: "rate-limit", status: 429, retryable: false },

@@ -10,6 +10,8 @@ import { isTooLong } from "../refusals/token-limits.ts";
 import { readGoogleDetails } from "./google-details.ts";
 import { redact } from "./redact.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import { readRetryHint } from "./retry-hint.ts";
+import { toHeaders } from "./to-headers.ts";
 import { toFields, UnreadableEvent, type Fields } from "../protocols/wire-protocol.ts";
 
 const MAX_CAUSES = 5;
@@ -133,11 +135,14 @@ function readFacts(error: unknown): Facts {
   const codes = [...types, ...google.codes, ...names].map(toText);
   const messages = [messageOf(reported), outer["responseBody"], outer["message"], error].map(toText);
   const message = isCutOff(outer) ? "the answer broke off" : messages.find((text) => text.trim() !== "");
+  const status = toStatus(outer, types);
+  const headers = toHeaders(outer["responseHeaders"]);
+  const hintMs = status === 429 ? readRetryHint({ headers, reported, message: message ?? "" }, Date.now()) : null;
   return {
-    status: toStatus(outer, types),
+    status,
     message: withCode(message ?? "", causes),
     codes: codes.join(" ").toLowerCase(),
-    retryAfterMs: parseRetryAfter(toHeaders(outer["responseHeaders"]), Date.now()) ?? google.retryAfterMs,
+    retryAfterMs: parseRetryAfter(headers, Date.now()) ?? google.retryAfterMs ?? hintMs,
     isReported: Object.keys(reported).length > 0,
     isRetryable: outer["isRetryable"],
   };
@@ -191,12 +196,6 @@ function toCauses(outer: Fields): Fields[] {
 function withCode(message: string, causes: readonly Fields[]): string {
   const code = toText(causes.findLast((cause) => typeof cause["code"] === "string")?.["code"]);
   return code === "" || message.includes(code) || !/^(E[A-Z]+|UND_ERR)/.test(code) ? message : `${message} (${code})`;
-}
-
-/** Those of a response, whatever an object shows as such, with lower-case names. */
-export function toHeaders(value: unknown): Readonly<Record<string, string>> {
-  const entries = Object.entries(toFields(value)).filter(([, header]) => typeof header === "string");
-  return Object.fromEntries(entries.map(([name, header]) => [name.toLowerCase(), header as string]));
 }
 
 function parseBody(body: unknown): unknown {
