@@ -1,7 +1,16 @@
 // H. Recursive runs: the overhead of the runtime. The models are scripted and without delay, except for the calls over HTTP, so only
 // our own time is measured. Runs are recorded, as for a user; the cache is off, because it would skip the calls.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lineReader, peer, pin, start, unpin, within } from "./lib/processes.mjs";
@@ -13,6 +22,7 @@ const CALLS = 1000;
 const IN_FLIGHT = 64;
 const DELAY_MS = 50;
 const CONTEXT_BYTES = 2_000_000;
+const FILES = 9_000;
 const PRINTED = 3000;
 const LIMITS = { llmCalls: 10 * CALLS, wallMs: 60_000 };
 
@@ -39,6 +49,7 @@ export async function measure({ quick, row, note, part }) {
       measureNeedles,
       measureAggregation,
       measureLog,
+      measureFiles,
     ]);
   } finally {
     rmSync(folder, { recursive: true });
@@ -230,6 +241,40 @@ async function measureLog({ row, script, folder }) {
     ours: { best: bytesIn(runFolder) / 1_000_000, unit: "MB" },
     aim: { below: 2.2 },
   });
+}
+
+/** Many small files as context: the model is told what they are and answers. */
+async function measureFiles({ quick, row, runtime, script, folder }) {
+  const files = Array.from({ length: FILES }, (_, index) => {
+    const name = `${index % 90}/${index}.txt`;
+    return { name, path: join(folder, "files", name) };
+  });
+  for (let index = 0; index < 90; index += 1) mkdirSync(join(folder, "files", String(index)), { recursive: true });
+  for (const { name, path } of files) writeFileSync(path, name.padEnd(1_000, "."));
+  const rlm = script(() => block("FINAL(len(context))"));
+  const list = files.map(({ path }) => `${path}\0`).join("");
+  const rounds = await race(
+    {
+      ours: () => timed(() => solve(rlm, { query: "?", context: { files } }, FILES), runtime),
+      floor: () => timed(() => readBarely(list)),
+    },
+    quick ? 3 : 10,
+  );
+  row({
+    question: `Run over ${FILES.toLocaleString("en-US")} files of 1 kB`,
+    ours: { best: Math.min(...rounds.ours), unit: "ms" },
+    other: { name: "`cat` of the same files", best: Math.min(...rounds.floor), unit: "ms" },
+    ratio: compare(rounds.ours, rounds.floor),
+    aim: { most: 3 },
+    floor: rounds.floor,
+  });
+}
+
+async function readBarely(list) {
+  const cat = start("xargs", ["-0", "cat"], { stdio: ["pipe", "ignore", "inherit"] });
+  cat.stdin.end(list);
+  const code = await new Promise((resolve) => cat.once("exit", resolve));
+  if (code !== 0) throw new Error(`cat ended with ${code}`);
 }
 
 async function untilRecorded(path) {

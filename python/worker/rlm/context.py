@@ -9,7 +9,6 @@ import sys
 from itertools import islice
 from typing import Any, Dict
 
-from rlm_shapes import endings_of, kinds_of, shape_of
 from rlm_totals import Budget, Total, items_of, length_of, total_of
 from _rlm_worker.inspection.previews import repr_of
 
@@ -73,6 +72,8 @@ def _describe(name: str, value: Any, size: int, budget: Budget) -> Dict[str, Any
 
 
 def _contents(value: Any, budget: Budget) -> Dict[str, Any]:
+    from rlm_shapes import endings_of, kinds_of, shape_of  # not every context needs it
+
     total, largest, key_of_largest = Total(), 0, None
     for key, item in dict.items(value) if isinstance(value, dict) else enumerate(items_of(value)):
         one = total_of(item, budget)

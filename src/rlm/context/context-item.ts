@@ -21,6 +21,8 @@ export interface ContextFile {
   readonly size: number;
   /** Absent: all of it. */
   readonly range?: FileRange;
+  /** What was read of it already. Absent: it is read when it is loaded. */
+  readonly content?: Buffer;
 }
 
 /** Whether it is a dict of files. */

@@ -17,7 +17,9 @@ export function contextTextBytes({ bytes, value }: ContextItem): number {
 export async function contextText({ name, bytes, value }: ContextItem): Promise<string> {
   if (isFiles(value)) {
     const files = await Promise.all(
-      value.map(async (file) => `--- ${file.name} ---\n${await readText(file.path, file.size, file.range)}`),
+      value.map(async ({ name: file, path, size, range, content }) => {
+        return `--- ${file} ---\n${content?.toString("utf8") ?? (await readText(path, size, range))}`;
+      }),
     );
     return files.join("\n\n");
   }

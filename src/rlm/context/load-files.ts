@@ -82,7 +82,8 @@ async function* readPortions(
 
 async function readSmall(file: ContextFile, signal: AbortSignal): Promise<ReadFile | ContextFile> {
   signal.throwIfAborted();
-  const { name, path, range, size } = file;
+  const { name, path, range, size, content } = file;
+  if (content !== undefined) return { name, bytes: content };
   if (isLarge(file)) return file;
   try {
     const bytes = range ? await readRange(path, range.offset, range.length) : await readFile(path, size, SMALL_BYTES);

@@ -7,19 +7,27 @@ import type { NotText } from "./not-text.ts";
 export interface Classified {
   readonly kind: "text" | "unreadable" | NotText;
   readonly size: number;
+  /** All of a small text, so that it is read once. Absent: it is large, or enough is kept. */
+  readonly content?: Buffer;
 }
 
 const LOOK_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 ** 2;
 
 /** Classifies files with a pool of buffers, one for each file that is read at once. */
 export class Classifier {
   readonly #free: Buffer[] = [];
+  #keptBytes = 0;
 
   async classify(path: string): Promise<Classified> {
     const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(LOOK_BYTES);
     try {
       const { head, size } = await readHead(path, buffer);
-      return { kind: toKind(head, head.length === LOOK_BYTES), size };
+      const kind = toKind(head, head.length === LOOK_BYTES);
+      const isKept = kind === "text" && head.length === size && this.#keptBytes + size <= MAX_KEPT_BYTES;
+      if (!isKept) return { kind, size };
+      this.#keptBytes += size;
+      return { kind, size, content: Buffer.from(head) };
     } catch {
       return { kind: "unreadable", size: 0 };
     } finally {

@@ -15,6 +15,8 @@ export interface FoundFile {
   readonly name: string;
   readonly path: string;
   readonly size: number;
+  /** Absent: it has not been kept. */
+  readonly content?: Buffer;
 }
 
 /** A file, or the reason why an entry is skipped. */
@@ -39,10 +41,10 @@ export async function walkFolder(
   const classified = mapAhead(names, (name) => classifier.classify(join(folder, name)), { count: AT_ONCE });
   const found: FoundFile[] = [];
   let at = 0;
-  for await (const { kind, size } of classified) {
+  for await (const { kind, ...read } of classified) {
     const name = names[at++] ?? "";
     const path = join(folder, name);
-    if (kind === "text") found.push({ name, path, size });
+    if (kind === "text") found.push({ name, path, ...read });
     else if (kind !== "unreadable") skipped.countNotText(path, kind);
     else skipped.count(name.includes("\uFFFD") ? "files whose names are not UTF-8" : "files that may not be read");
   }

@@ -27,7 +27,7 @@ export class Upload {
       this.context = { text: file, as: found.as };
       return;
     }
-    const files = found.files.map(({ path, size }) => new UploadFile(path, size));
+    const files = found.files.map(({ path, size, content }) => new UploadFile(path, size, content));
     for (const [index, file] of files.entries()) file.followers = () => files.slice(index + 1, index + 1 + READ_AHEAD);
     this.#files = files;
     const named = found.files.map(({ name }, index) => ({ name, content: files[index] as UploadFile }));
@@ -56,11 +56,14 @@ class UploadFile implements BlobLike {
   /** Those that will be read next. */
   followers: () => readonly UploadFile[] = () => [];
   readonly #path: string;
+  readonly #content: Buffer | undefined;
   #ahead: Promise<Buffer> | undefined;
 
-  constructor(path: string, size: number) {
+  /** `content`: what was read already. */
+  constructor(path: string, size: number, content?: Buffer) {
     this.#path = path;
     this.size = size;
+    this.#content = content;
   }
 
   /** Not a stream of the platform, which takes several times as long for a small file as reading it. */
@@ -77,7 +80,7 @@ class UploadFile implements BlobLike {
   /** Begins to read it, if it is small. */
   readAhead(): void {
     if (this.size > SMALL_BYTES || this.#ahead !== undefined) return;
-    this.#ahead = readFile(this.#path, this.size, 2 * SMALL_BYTES);
+    this.#ahead = this.#content ? Promise.resolve(this.#content) : readFile(this.#path, this.size, 2 * SMALL_BYTES);
     this.#ahead.catch(() => {}); // it is reported in its turn
   }
 

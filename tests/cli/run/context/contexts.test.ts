@@ -16,7 +16,9 @@ async function gather(folder: Folder, ...names: string[]): Promise<{ context: un
     names.map((name) => folder.at(name)),
     input,
   );
-  const withoutSizes = JSON.stringify(context, (key, value: unknown) => (key === "size" ? undefined : value));
+  const withoutSizes = JSON.stringify(context, (key, value: unknown) =>
+    key === "size" || key === "content" ? undefined : value,
+  );
   return {
     context: JSON.parse(withoutSizes.replaceAll(`${folder.path}/`, "")) as unknown,
     skipped: skipped.replaceAll(`${folder.path}/`, ""),
@@ -179,6 +181,18 @@ test("links in circles, pipes and names that are not UTF-8 are counted, and none
     "cannot take 'top/pipe' as context: it is neither a file nor a folder",
   );
   expect(await errorOf(folder, "top/one")).toBe("cannot take 'top/one' as context: its links lead in a circle");
+});
+
+test("small files are read once, as far as they fit into memory", async () => {
+  using folder = new Folder({ "top/a.txt": "a", "top/b.txt": "" });
+  folder.write("top/large.txt", "x".repeat(64 * 1024 + 1));
+  const { context } = await gatherContext([folder.at("top")], new StdinFile());
+  const kept = (context as NamedFiles).files.map(({ name, content }) => [name, content?.toString()]);
+  expect(kept).toEqual([
+    ["a.txt", "a"],
+    ["b.txt", ""],
+    ["large.txt", undefined],
+  ]);
 });
 
 test("a character may be cut at the end of what is looked at", async () => {
