@@ -47,6 +47,15 @@ test("a call that is attempted again says why and when, and still succeeds", asy
   expect(call).not.toHaveProperty("batch");
 });
 
+test("a call that would have to wait for longer than the run lasts fails at once, and says so", async () => {
+  const later = { fault: "rate-limit", status: 429, retryable: true, retryAfterMs: 3_000_000 } as const;
+  const caught = "try: llm_query('x')\nexcept LLMError as error: FINAL(str(error))";
+  const rlm = scripted(runtime, ({ model }) => (model === "root" ? code(caught) : { error: later }));
+  const { events, result } = await watch(rlm);
+  expect(result.answer).toMatch(/it asks to wait another 3000 s, but only 1[56]\d\d s are left/);
+  expect(only(events, "model-call-wait")).toEqual([]);
+});
+
 test("the calls of a batch have their numbers, and so have the nodes of one", async () => {
   const rlm = scripted(runtime, (request) => {
     if (request.model === "sub") return `${lastOf(request)}!`;
