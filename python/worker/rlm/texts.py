@@ -1,11 +1,15 @@
 """Functions for long texts in a run: split, search, show the ends. None of them calls the host."""
 
 import json
-from typing import Any, List, Optional
+from collections import deque
+from itertools import islice
+from typing import Any, Deque, Iterator, List, Optional, Tuple
 
 from rlm_answers import LLMError
 from rlm_totals import Budget, count_of, describe_total, items_of, length_of, total_of
 from _rlm_worker.inspection.previews import repr_of
+
+BLOCK = 1 << 20  # characters of a text that are split into lines at once
 
 
 def chunk(text: str, size: int = 50_000, overlap: int = 0) -> List[str]:
@@ -35,15 +39,40 @@ def grep(pattern: str, text: Any, *, context: int = 0, limit: int = 100, flags: 
     found: List[str] = []
     several = text.items() if isinstance(text, dict) else enumerate(text) if isinstance(text, (list, tuple)) else [(None, text)]
     for name, one in several:
-        lines = text_of(one).splitlines()
-        for number, line in enumerate(lines):
-            if len(found) >= limit:
-                return found
-            if expression.search(line):
-                part = lines[max(0, number - context): number + context + 1]
-                where = f"{number + 1}" if name is None else f"{name}:{number + 1}"
-                found.append(f"{where}: " + "\n".join(part))
+        for number, part in islice(_matches(expression, text_of(one), context), max(0, limit - len(found))):
+            where = f"{number}" if name is None else f"{name}:{number}"
+            found.append(f"{where}: " + "\n".join(part))
+        if len(found) >= limit:
+            break
     return found
+
+
+def _matches(expression: Any, text: str, context: int) -> Iterator[Tuple[int, List[str]]]:
+    """The numbers of matching lines, from 1, each with the lines around it."""
+    before: Deque[str] = deque(maxlen=context)
+    open_matches: Deque[Tuple[int, List[str]]] = deque()  # lacking lines behind them
+    for number, line in enumerate(_lines(text), 1):
+        for _, part in open_matches:
+            part.append(line)
+        if open_matches and number == open_matches[0][0] + context:
+            yield open_matches.popleft()
+        if expression.search(line):
+            match = (number, [*before, line])
+            if context:
+                open_matches.append(match)
+            else:
+                yield match
+        before.append(line)
+    yield from open_matches
+
+
+def _lines(text: str) -> Iterator[str]:
+    """As ``splitlines``, without all of them in memory."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + BLOCK) + 1 or len(text)
+        yield from text[start:end].splitlines()
+        start = end
 
 
 def peek(value: Any, size: int = 1000) -> str:

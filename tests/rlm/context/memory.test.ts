@@ -74,3 +74,11 @@ test("small files are not read twice to find out, so that it shows when they are
     `Cannot load the context: 140 files, 140.0 MiB, do not fit into the 96.0 MiB of memory of a session. ${advice("256m")}`,
   );
 });
+
+test("grep finds lines of a text that would not fit into memory beside its lines", async () => {
+  using folder = new Folder();
+  const file = folder.write("log", `${"a line of a log\n".repeat((40 * MIB) / 16)}the needle\nafter\n`);
+  const search = code("FINAL(grep('needle', context, context=1) + grep('line', context, limit=1))");
+  const { data } = await scripted(runtime, [search]).run({ query: "?", context: { file } }).result;
+  expect(data).toEqual([`${(40 * MIB) / 16 + 1}: a line of a log\nthe needle\nafter`, "1: a line of a log"]);
+});
