@@ -15,3 +15,24 @@ export function estimateTokens(text: string): number {
 export function estimateInputTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + estimateTokens(text) + TOKENS_PER_MESSAGE, 0);
 }
+
+const SPACE = 32;
+
+/** Counts the words of a text that comes in pieces. No tokenizer in use has tokens that span two words, so it has at least as many tokens. */
+export class WordCount {
+  #words = 0;
+  #isInWord = false;
+
+  get words(): number {
+    return this.#words;
+  }
+
+  add(text: string): this {
+    for (let index = 0; index < text.length; index++) {
+      const isSpace = text.charCodeAt(index) <= SPACE;
+      if (!isSpace && !this.#isInWord) this.#words++;
+      this.#isInWord = !isSpace;
+    }
+    return this;
+  }
+}

@@ -8,6 +8,7 @@ import type { Shape } from "./shape.ts";
 
 /** Of one call. A backend that reports more is wrong; sums stay exact. */
 const MAX_TOKENS = 1_000_000_000_000;
+const MAX_USD = 1_000_000;
 
 export const modelUsage = z
   .object({
@@ -90,7 +91,7 @@ export function toModelUsage(reported: ReportedUsage): ModelUsage {
     reasoningTokens: toCount(reported.reasoningTokens),
     tokens: inputTokens + outputTokens,
     estimatedTokens: toCount(estimatedTokens),
-    costUsd: costUsd !== null && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : null,
+    costUsd: costUsd !== null && Number.isFinite(costUsd) && costUsd >= 0 ? Math.min(costUsd, MAX_USD) : null,
   };
 }
 

@@ -1,12 +1,17 @@
 // What came of an answer so far: its text, its reasoning, and what followed after it was cut.
 
+import { WordCount } from "../estimate-tokens.ts";
 import type { Piece } from "../reasoning/reasoning-splitter.ts";
+
+/** Tokens of spaces are the longest. */
+const MAX_CHARACTERS_PER_TOKEN = 128;
 
 export class AnswerText {
   #text = "";
   #reasoning = "";
   #afterCut = "";
   #isCut = false;
+  readonly #words = new WordCount();
 
   get text(): string {
     return this.#text;
@@ -30,7 +35,13 @@ export class AnswerText {
     return this.#text.length + this.#reasoning.length + this.#afterCut.length;
   }
 
+  /** It cannot have fewer tokens. */
+  get leastTokens(): number {
+    return Math.max(this.#words.words, Math.floor(this.length / MAX_CHARACTERS_PER_TOKEN));
+  }
+
   add(piece: Piece): void {
+    if (piece.type !== "reclassify") this.#words.add(piece.text);
     if (piece.type === "reclassify") this.#reclassify(piece.as);
     else if (this.#isCut) this.#afterCut += piece.text;
     else if (piece.type === "text-delta") this.#text += piece.text;

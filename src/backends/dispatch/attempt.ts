@@ -7,15 +7,10 @@ import { looksLikeReasoning } from "../reasoning/looks-like-reasoning.ts";
 import type { Piece, ReasoningSplitter } from "../reasoning/reasoning-splitter.ts";
 import { AnswerText } from "./answer-text.ts";
 import type { CallOptions, Estimates } from "./call.ts";
+import { countUsage } from "./count-usage.ts";
 import { toToolCallText } from "./tool-call-text.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import {
-  type FinishReason,
-  NO_USAGE,
-  toModelUsage,
-  type ModelUsage,
-  type ReportedUsage,
-} from "../../protocol/usage.ts";
+import { type FinishReason, NO_USAGE, type ModelUsage, type ReportedUsage } from "../../protocol/usage.ts";
 import { estimateInputTokens, estimateTokens } from "../estimate-tokens.ts";
 
 interface Answer {
@@ -36,8 +31,10 @@ const END_MS = 250;
 const MAX_BLANK = 1000;
 /** How much is read after a cut to find out whether the text before it was reasoning. */
 const MAX_AHEAD = 12_000;
-/** What a model writes before it notices that the request is closed. */
-const TOKENS_IN_TRANSIT = 32;
+/** An answer with so many tokens, for each that it may have, comes from a provider that ignores the limit. */
+const FAR_BEYOND = 1.5;
+/** The count of words is not that exact for short answers. */
+const MARGIN_TOKENS = 256;
 
 /** One for all calls: a new error for each would cost more than the rest of the call. */
 const OVER = new Error("The call is over");
@@ -56,8 +53,12 @@ export class Attempt {
   #toolCalled: string | undefined;
   #error: unknown = null;
   #isSent = false;
+  /** Before its end, because it goes on and on. */
+  #isLeft = false;
   #isAccepted = false;
   #onAccept: OnAccept | undefined;
+  /** With so many tokens an answer is left. */
+  #mostTokens = Infinity;
 
   constructor(
     backend: Backend,
@@ -93,33 +94,25 @@ export class Attempt {
 
   /** As reported, else estimated. */
   get usage(): ModelUsage {
-    if (this.#reportedUsage !== null) return toModelUsage(this.#reportedUsage);
-    if (!this.#hasUsage()) return NO_USAGE;
-    const inputTokens = this.#inputUsage?.inputTokens ?? this.#estimates.inputTokens;
-    const { outputTokens, reasoningTokens } = this.#estimateOutput();
-    const estimatedTokens = outputTokens + (this.#inputUsage === null ? inputTokens : 0);
-    const { cacheReadTokens = 0, cacheWriteTokens = 0 } = this.#inputUsage ?? {};
-    const cached = { cacheReadTokens, cacheWriteTokens };
-    return toModelUsage({ inputTokens, ...cached, outputTokens, reasoningTokens, estimatedTokens });
-  }
-
-  /** At most `maxTokens`, since a provider does not bill more. */
-  #estimateOutput(): Pick<ModelUsage, "outputTokens" | "reasoningTokens"> {
-    const { tokensOf, hiddenTokens } = this.#estimates;
-    const { maxTokens = Infinity } = this.#request;
-    const { text, reasoning, afterCut } = this.#answer;
-    const textTokens = tokensOf(text + afterCut);
-    const reportedHidden = Number.isFinite(Math.min(this.#hiddenTokens, maxTokens)) ? this.#hiddenTokens : 0;
-    const reasoned = Math.max(reportedHidden, tokensOf(reasoning) + hiddenTokens);
-    const reasoningTokens = Math.min(Math.max(0, maxTokens - textTokens), reasoned);
-    const inTransit = this.#finishReason === "cut" ? TOKENS_IN_TRANSIT : 0;
-    return { outputTokens: Math.min(maxTokens, textTokens + reasoningTokens + inTransit), reasoningTokens };
+    return this.#reportedUsage === null && !this.#hasUsage()
+      ? NO_USAGE
+      : countUsage({
+          reported: this.#reportedUsage,
+          input: this.#inputUsage,
+          estimates: this.#estimates,
+          answer: this.#answer,
+          hiddenTokens: this.#hiddenTokens,
+          maxTokens: this.#request.maxTokens ?? Infinity,
+          isCut: this.#finishReason === "cut",
+        });
   }
 
   /** Call once. Never rejects: see `error`. Returns at once after an abort, even where the backend ignores it. */
   async run(options: CallOptions, onAccept?: OnAccept): Promise<void> {
-    const { signal } = options;
+    const { signal, isLimitFirm = false } = options;
+    const { maxTokens = Infinity } = this.#request;
     this.#onAccept = onAccept;
+    if (isLimitFirm) this.#mostTokens = maxTokens * FAR_BEYOND + MARGIN_TOKENS;
     const own = this.#backend.sharesSignals === true ? undefined : new AbortController();
     let unlisten = (): void => {};
     try {
@@ -138,7 +131,7 @@ export class Attempt {
     } finally {
       unlisten();
       // Stops a backend that still works on an answer that is not read to its end.
-      if (this.#error !== null || this.#finishReason === "cut") own?.abort(OVER);
+      if (this.#error !== null || this.#finishReason === "cut" || this.#isLeft) own?.abort(OVER);
     }
   }
 
@@ -244,6 +237,12 @@ export class Attempt {
         this.#finishReason = this.#answer.afterCut.trim() === "" ? part.finishReason : "cut";
         this.#reportedUsage = part.usage;
         return true;
+    }
+    // What was reserved for the call does not cover a longer answer.
+    if (!this.#answer.isCut && this.#answer.leastTokens > this.#mostTokens) {
+      this.#finishReason = "length";
+      this.#isLeft = true;
+      return true;
     }
     if (this.#answer.length > MAX_CHARACTERS) {
       throw this.#fault("malformed", `it has more than ${MAX_CHARACTERS} characters`, false);

@@ -44,6 +44,8 @@ export interface CallOptions {
   readonly timeLeftMs?: () => number;
   /** Default: by the bytes of each text. */
   readonly estimates?: Estimates;
+  /** An answer that ignores `maxTokens` is left where it is far beyond it, as if it had been cut off there. Default: false. */
+  readonly isLimitFirm?: boolean;
   /** `text`: calls of tools become text of the answer. Absent: they are left out. */
   readonly toolCalls?: "text" | undefined;
   /**

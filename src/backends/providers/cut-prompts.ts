@@ -1,22 +1,20 @@
 // Whether a server read only a part of the prompt. Some cut prompts at their window without a word: the model then answers without its
 // instructions, or without most of the text that it was asked about.
 //
-// The sign is a number of tokens that the prompt cannot have. No tokenizer in use has tokens that span two words, so a text has at
-// least as many tokens as it has words between spaces. Fewer than three quarters of that is an alarm. Prompts below 2,000 words, and
-// servers that do not count, raise none.
+// The sign is a number of tokens that the prompt cannot have: a text has at least as many as it has words between spaces. Fewer than
+// three quarters of that is an alarm. Prompts below 2,000 words, and servers that do not count, raise none.
 
 import { BackendConnectionError } from "../../errors.ts";
 import type { ReportedUsage } from "../../protocol/usage.ts";
 import type { ChatMessage } from "../backend.ts";
+import { WordCount } from "../estimate-tokens.ts";
 
 const LEAST_WORDS = 2_000;
 const SHARE = 0.75;
 
-const SPACE = 32;
-
 /** The least number of tokens that the messages can have. */
 export function leastTokens(messages: readonly ChatMessage[]): number {
-  return messages.reduce((sum, { content }) => sum + countWords(content), 0);
+  return messages.reduce((sum, { content }) => sum + new WordCount().add(content).words, 0);
 }
 
 /** How many tokens of the prompt were read, where it was cut. Null: there is no sign of that. */
@@ -34,15 +32,4 @@ export function cutAt(messages: readonly ChatMessage[], usage: ReportedUsage | n
 export function toCutPrompt(backend: string, read: number, words: number): BackendConnectionError {
   const why = `the server read only ${read} tokens of a prompt of ${words} words or more: it cuts prompts at its window. Give it a larger window (for Ollama: backend 'ollama', or OLLAMA_CONTEXT_LENGTH)`;
   return new BackendConnectionError({ backend, fault: "context-too-long", why, retryable: false });
-}
-
-function countWords(text: string): number {
-  let words = 0;
-  let isInWord = false;
-  for (let index = 0; index < text.length; index++) {
-    const isSpace = text.charCodeAt(index) <= SPACE;
-    if (!isSpace && !isInWord) words++;
-    isInWord = !isSpace;
-  }
-  return words;
 }

@@ -144,6 +144,7 @@ export class PaidAnswers {
     const outcome = await this.#models.call(limit.isSent ? { ...request, maxTokens } : request, {
       signal,
       estimates: this.#estimator.estimatesOf(model, wanted.inputTokens),
+      isLimitFirm: account.isSpendingLimited,
       // A node follows them or is told; to anybody else they are no answer.
       toolCalls: purpose === "step" || purpose === "extract" ? "text" : undefined,
       onPart: (part) => this.#onPart(open, part, charged),

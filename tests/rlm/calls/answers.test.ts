@@ -46,7 +46,9 @@ async function after(
   return { shown: observations[0], data: result.data };
 }
 
-const OUT_OF_TOKENS = "the model used all its 16,000 tokens without an answer: raise max_tokens, or ask for less";
+/** Asked twice, unless the limit on requests, which another call of the batch has met by then, leaves it at once. */
+const OUT_OF_TOKENS =
+  /^the model used all its (?:8|16),000 tokens without an answer: raise max_tokens, or ask for less$/;
 const REFUSED = "the model or its provider refused to go on";
 
 describe("a batch", () => {
@@ -61,7 +63,7 @@ describe("a batch", () => {
       [true, "stop", false, "answer to a", true],
       [true, "length", true, "The first of many", true],
       [true, "other", false, "fine", true],
-      [false, "length", false, " \n", false, "length", false, OUT_OF_TOKENS],
+      [false, "length", false, " \n", false, "length", false, expect.stringMatching(OUT_OF_TOKENS)],
       [false, "refusal", false, "It says that", false, "refusal", false, REFUSED],
       [false, "refusal", false, "", false, "refusal", false, `${backend} the model refused to answer`],
       [false, null, false, "", false, "rate-limit", true, `${backend} too many requests`],

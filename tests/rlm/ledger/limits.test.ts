@@ -46,6 +46,26 @@ function expectSumOfCalls({ usage: { total } }: RunResult, events: readonly RunE
   }
 }
 
+test.each([
+  ["zeros", usage(0, 0), { llmCalls: 10, tokens: 30_000 }, "llmCalls"],
+  ["zeros", usage(0, 0), { tokens: 3_000 }, "tokens"],
+  ["an absurd cost", { costUsd: 1e300 }, { costUsd: 1 }, "costUsd"],
+  ["absurd tokens", usage(1e300, 1e300), { tokens: 10_000 }, "tokens"],
+])("limits hold with a provider that reports %s: %j, %j", async (_, reported, limits, stopReason) => {
+  let asked = 0;
+  const script: ScriptFunction = (request) => {
+    asked += 1;
+    if (isEnd(request)) return { text: "enough", usage: reported };
+    return { text: request.model === "sub" ? "yes" : code("for n in range(400): llm_query(str(n))"), usage: reported };
+  };
+  const run = await watch(scripted(runtime, script, { prices, limits }));
+  expect(run.result).toMatchObject({ stopReason });
+  expect(run.result.usage.total.llmCalls).toBe(asked);
+  expect(asked).toBeLessThan(300);
+  expectSums(run.result);
+  expectSumOfCalls(run.result, run.events);
+});
+
 describe("200 calls at once", () => {
   const greedy: ScriptFunction = (request) => {
     if (isEnd(request)) return { text: "enough", usage: usage(400, 10) };

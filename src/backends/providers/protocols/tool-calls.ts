@@ -5,6 +5,7 @@ import type { ToolCallPart } from "../../backend.ts";
 /** What is beyond is dropped: a call that long cannot be followed anyway. */
 const MAX_CALLS = 16;
 const MAX_CHARACTERS = 1_000_000;
+const MAX_NAME = 200;
 
 export class ToolCalls {
   readonly #calls = new Map<unknown, { name: string; arguments: string }>();
@@ -17,7 +18,7 @@ export class ToolCalls {
       call = { name: "", arguments: "" };
       this.#calls.set(key, call);
     }
-    if (typeof name === "string") call.name += name;
+    if (typeof name === "string") call.name = (call.name + name).slice(0, MAX_NAME);
     if (call.arguments.length < MAX_CHARACTERS) call.arguments += toText(piece);
   }
 
