@@ -10,10 +10,13 @@ import type { RunResult } from "../../protocol/runs.ts";
 import { MAX_CONTEXT_BYTES, recordContext, type ContextSource } from "./context-recording.ts";
 import { EventEncoder } from "./event-encoder.ts";
 import { RunFiles, thisWriter } from "./run-files.ts";
+import { formatSize } from "../../util/text/format.ts";
 import { isRunId, runsFolder, SCHEMA_VERSION, toHead } from "./run-log-format.ts";
 
 const MAX_QUEUED_EVENTS = 100_000;
 const MAX_QUEUED_CHARACTERS = 64 * 1024 * 1024;
+/** As much as all runs together may keep. Code of a run decides what is in it. */
+const MAX_BYTES = 2 * 1024 ** 3;
 const BATCH = 256;
 /** Between two writes, unless the run has ended. */
 const GATHER_MS = 5;
@@ -28,6 +31,8 @@ export interface RunLogOptions {
   readonly secrets?: readonly string[];
   /** Contexts are recorded up to this many bytes in total; of others only size and digest. Null: no limit. Default: 64 MiB. */
   readonly contextBytes?: number | null;
+  /** A longer log is not continued, except by the end of the run. Default: 2 GiB. */
+  readonly maxBytes?: number;
   /** Called once, when something could not be recorded. */
   readonly onProblem?: (why: string) => void;
 }
@@ -37,6 +42,7 @@ export class RunLogWriter implements AsyncDisposable {
   readonly #folder: string;
   readonly #encoder: EventEncoder;
   readonly #onProblem: (why: string) => void;
+  readonly #maxBytes: number;
   #contextBytesLeft: number;
   #queue: { readonly event: RunEvent; readonly weight: number }[] = [];
   #queuedCharacters = 0;
@@ -60,6 +66,7 @@ export class RunLogWriter implements AsyncDisposable {
     this.#folder = options.folder ?? runsFolder();
     this.#encoder = new EventEncoder(options.secrets);
     this.#onProblem = options.onProblem ?? (() => {});
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
     this.#contextBytesLeft =
       options.contextBytes === null ? Number.POSITIVE_INFINITY : (options.contextBytes ?? MAX_CONTEXT_BYTES);
   }
@@ -119,12 +126,18 @@ export class RunLogWriter implements AsyncDisposable {
 
   /** The end of a run is always recorded. */
   #isFull({ type }: RunEvent, weight: number): boolean {
+    const why = this.#whyFull(weight);
+    if (why === undefined || type === "run-end") return false;
+    if (this.#lost === 0) this.#onProblem(`${why}, so some of its events are left out`);
+    return true;
+  }
+
+  #whyFull(weight: number): string | undefined {
+    if ((this.#files?.bytes ?? 0) >= this.#maxBytes) return `the run takes more than ${formatSize(this.#maxBytes)}`;
     const isFull =
       this.#queue.length >= MAX_QUEUED_EVENTS ||
       (this.#queue.length > 0 && this.#queuedCharacters + weight > MAX_QUEUED_CHARACTERS);
-    if (!isFull || type === "run-end") return false;
-    if (this.#lost === 0) this.#onProblem("the disk is slower than the run, so some of its events are left out");
-    return true;
+    return isFull ? "the disk is slower than the run" : undefined;
   }
 
   async #enqueue(job: () => Promise<void>): Promise<void> {

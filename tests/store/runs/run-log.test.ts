@@ -345,6 +345,23 @@ test("events beyond the queue limit are dropped and counted, except for the end 
   expect(await run.summary()).toMatchObject({ status: "final", lostEvents: 2 });
 });
 
+test("a log that is too large is not continued, which is reported once, except by the end of the run", async () => {
+  using runs = openRuns();
+  const problems: string[] = [];
+  await using log = new RunLogWriter(ID, { ...runs, maxBytes: 100_000, onProblem: (why) => problems.push(why) });
+  const number = numberer(ID);
+  log.write(number(runStart()));
+  for (let call = 0; call < 20; call += 1) {
+    log.write(number(callStart({ nodeId: "n0", callId: `c${call}`, messages: [{ role: "user", content: `${call}${"x".repeat(20_000)}` }] })));
+    await log.recordContext("nothing", { bytes: Buffer.alloc(0) }); // when it is recorded, so is the event
+  }
+  log.write(number(runEnd(ID)));
+  await log.close();
+  expect(problems).toEqual(["the run takes more than 97.7 KiB, so some of its events are left out"]);
+  expect(await (await readRun(ID, runs)).summary()).toMatchObject({ status: "final", lostEvents: 15 });
+  expect(sizeOf(runs.folder)).toBeLessThan(130_000);
+});
+
 /** Each step adds a reply and its observation, below the size of a blob and above it. */
 function longRun(steps: number): RunEvent[] {
   const number = numberer(ID);
