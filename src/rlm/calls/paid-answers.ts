@@ -152,7 +152,7 @@ export class PaidAnswers {
       group: this,
       timeLeftMs: () => account.timeLeftMs({ finishing }),
     });
-    open.usage = addUsage(open.usage, charged.end(outcome.usage));
+    open.usage = addUsage(open.usage, charged.end(outcome.usage, outcome.attempts));
     if (!outcome.ok) throw outcome.error;
     const { text, reasoning, usage, attempts } = outcome;
     if (usage.estimatedTokens === 0 && attempts === 1) {

@@ -40,9 +40,12 @@ export class ChargedCall {
     return undefined;
   }
 
-  /** Call once, with the usage of all attempts. Returns what was charged: nothing where no request got through. */
-  end(usage: ModelUsage): ModelUsage {
-    if (subtractUsage(usage, this.#settled).tokens === 0) this.#reservation?.release();
+  /**
+   * Call once, with the usage and the number of all attempts. Returns what was charged: nothing where no request was made. One that was
+   * turned away costs nothing, but it is a call: code may make any number of them.
+   */
+  end(usage: ModelUsage, attempts: number): ModelUsage {
+    if (attempts === 0 && subtractUsage(usage, this.#settled).tokens === 0) this.#reservation?.release();
     else this.#settle(usage);
     return this.#charged;
   }

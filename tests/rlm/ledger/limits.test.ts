@@ -66,6 +66,23 @@ test.each([
   expectSumOfCalls(run.result, run.events);
 });
 
+test("calls that the provider turns away cost nothing, but they are calls", async () => {
+  let asked = 0;
+  const script: ScriptFunction = (request) => {
+    asked += 1;
+    if (isEnd(request)) return { text: "enough", usage: usage(9, 1) };
+    if (request.model === "sub") return { error: { fault: "bad-request" } };
+    return { text: code("for _ in range(20): llm_query_batched(['x'] * 5)"), usage: usage(100, 10) };
+  };
+  const { result, events } = await watch(scripted(runtime, script, { limits: { llmCalls: 20 } }));
+  expect(result).toMatchObject({ stopReason: "llmCalls", answer: "enough" });
+  // One call of those that are kept for finishing was not needed.
+  expect(result.usage.total).toMatchObject({ llmCalls: 19, tokens: 120 });
+  expect(asked).toBe(19);
+  expectSums(result);
+  expectSumOfCalls(result, events);
+});
+
 describe("200 calls at once", () => {
   const greedy: ScriptFunction = (request) => {
     if (isEnd(request)) return { text: "enough", usage: usage(400, 10) };
