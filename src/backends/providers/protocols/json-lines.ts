@@ -10,13 +10,21 @@ export async function* readLines(
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Fields, void, void> {
   const decoder = new StringDecoder("utf8");
-  let rest = "";
+  // The pieces of a line are joined once, at its end: a server may send it byte by byte.
+  let pieces: string[] = [];
+  let characters = 0;
   for await (const chunk of chunks) {
     onBytes(chunk.byteLength);
-    const lines = (rest + decoder.write(chunk)).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line.trim() !== "") yield toObject(line);
-    if (rest.length > MAX_EVENT_CHARACTERS) {
+    const [first = "", ...others] = decoder.write(chunk).split("\n");
+    pieces.push(first);
+    characters += first.length;
+    for (const next of others) {
+      const line = pieces.join("");
+      pieces = [next];
+      characters = next.length;
+      if (line.trim() !== "") yield toObject(line);
+    }
+    if (characters > MAX_EVENT_CHARACTERS) {
       throw new UnreadableEvent(`a line has more than ${MAX_EVENT_CHARACTERS} characters`);
     }
   }

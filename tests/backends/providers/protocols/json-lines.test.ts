@@ -28,3 +28,8 @@ test("a line without end is refused", async () => {
   const block = "x".repeat(1024 * 1024);
   await expect(read(...Array.from({ length: 9 }, () => block))).rejects.toThrow("a line has more than");
 });
+
+test("a long line that comes byte by byte takes linear time", async () => {
+  const letters = Array.from({ length: 300_000 }, () => "x");
+  expect(await read('{"a":"', "x".repeat(7 * 1024 * 1024), ...letters, '"}\n{"b":1}\n')).toMatchObject([{}, { b: 1 }]);
+});
