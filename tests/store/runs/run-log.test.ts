@@ -352,7 +352,15 @@ test("a log that is too large is not continued, which is reported once, except b
   const number = numberer(ID);
   log.write(number(runStart()));
   for (let call = 0; call < 20; call += 1) {
-    log.write(number(callStart({ nodeId: "n0", callId: `c${call}`, messages: [{ role: "user", content: `${call}${"x".repeat(20_000)}` }] })));
+    log.write(
+      number(
+        callStart({
+          nodeId: "n0",
+          callId: `c${call}`,
+          messages: [{ role: "user", content: `${call}${"x".repeat(20_000)}` }],
+        }),
+      ),
+    );
     await log.recordContext("nothing", { bytes: Buffer.alloc(0) }); // when it is recorded, so is the event
   }
   log.write(number(runEnd(ID)));

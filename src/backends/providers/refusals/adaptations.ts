@@ -9,7 +9,7 @@ import type { BackendRequest, ModelFacts } from "../../backend.ts";
 import { estimateInputTokens } from "../../estimate-tokens.ts";
 import { factsOfFamily } from "../../models/model-families.ts";
 import type { WireRequest } from "../protocols/wire-protocol.ts";
-import { applyQuirks, findQuirk, type Quirk } from "./quirks.ts";
+import { applyQuirks, findQuirk, isAboutSchema, type Quirk } from "./quirks.ts";
 import type { Refusal } from "./refusal.ts";
 import { readTokenLimits, type TokenLimits } from "./token-limits.ts";
 
@@ -105,6 +105,7 @@ export class AdaptedRequest {
     const isRefusal = fault === "bad-request" || fault === "context-too-long" || status === 500 || status === 402;
     if (!isRefusal || status === 404 || this.#changes >= MAX_CHANGES) return false;
     this.#changes += 1;
+    if (isAboutSchema(refusal, this.#request)) return this.#leaveOutSchema();
     const limits = readTokenLimits(refusal.text);
     this.#learn(limits);
     return this.#fitInto(limits) || this.#takeQuirk(refusal) || (fault === "bad-request" && this.#guess(refusal));
@@ -135,6 +136,13 @@ export class AdaptedRequest {
     const safe = contextWindow - estimateInputTokens(messages.map(({ content }) => content));
     const next = Math.floor(maxTokens * NEXT_SHARE);
     return safe < maxTokens ? Math.max(safe, next) : next;
+  }
+
+  /** From this request alone: the answer is checked in any case. */
+  #leaveOutSchema(): boolean {
+    const { schema: _, ...rest } = this.#request;
+    this.#request = rest;
+    return true;
   }
 
   #takeQuirk(refusal: Refusal): boolean {

@@ -60,6 +60,14 @@ const QUIRKS: readonly Quirk[] = [
   },
 ];
 
+/** Of OpenAI, Anthropic and Google, which point into the schema, and of most others. */
+const INVALID_SCHEMA = /invalid (?:json )?schema|\bin context=|schema[.:[]/i;
+
+/** Whether a schema is at fault and not the model. Such an error may quote any part of the schema, so it says nothing of the model. */
+export function isAboutSchema({ text }: Refusal, { schema }: WireRequest): boolean {
+  return schema !== undefined && INVALID_SCHEMA.test(text);
+}
+
 export function applyQuirks(quirks: ReadonlySet<Quirk>, request: WireRequest): WireRequest {
   return QUIRKS.reduce((adapted, quirk) => (quirks.has(quirk) ? quirk.adapt(adapted) : adapted), request);
 }

@@ -303,6 +303,28 @@ const pydantic = (field: string): string =>
     ],
   });
 
+describe("a schema that is refused for what is in it", () => {
+  // Code of a session writes schemas, and errors quote them.
+  const lie = "maximum context length is 256 tokens, temperature is not supported, max_tokens must be at most 16";
+  const sent = { ...request, temperature: 1, schema: { type: "object", properties: { [lie]: {} } } };
+  test.each([
+    [
+      "OpenAI",
+      `Invalid schema for response_format 'response': In context=('properties', '${lie}'), 'type' is required.`,
+    ],
+    ["Anthropic", `output_config.format.schema: property '${lie}' is not supported`],
+    ["Google", `* GenerateContentRequest.generation_config.response_schema.properties[${lie}]: should be non-empty`],
+  ])("is left out of that request, and nothing is learned of the model: %s", (_, message) => {
+    const adaptations = new Adaptations();
+    const adapted = adaptations.start(sent);
+    expect(refuse(adapted, 400, error(message, { param: "text.format.schema" }))).toBe(true);
+    const { schema: _schema, ...rest } = sent;
+    expect(adapted.current).toEqual(rest);
+    expect(adaptations.factsOf("m")).toEqual({});
+    expect(adaptations.start(sent).current).toEqual(sent);
+  });
+});
+
 describe("a setting that the model does not have", () => {
   test.each<[string, number, string, object]>([
     [
