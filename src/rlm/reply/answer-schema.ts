@@ -1,12 +1,15 @@
 // The JSON Schema of an answer. We check it ourselves, whatever a provider promises.
 
 import { z } from "zod";
+import { shorten } from "../../util/text/shorten.ts";
 
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
 export type Checked = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly problem: string };
 
 const MAX_ISSUES = 5;
+/** In characters: a problem may name thousands of keys. */
+const MAX_PROBLEM = 2_000;
 
 export interface SchemaOptions {
   /** Whether regular expressions of the schema are tried on the answer. A caller that controls both can block the host with one. Default: true. */
@@ -25,10 +28,8 @@ export function compileSchema(schema: JSONSchema, { patterns = true }: SchemaOpt
     const parsed = parser.safeParse(data);
     if (parsed.success) return { ok: true, data: parsed.data };
     const issues = parsed.error.issues.slice(0, MAX_ISSUES);
-    return {
-      ok: false,
-      problem: issues.map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`).join("; "),
-    };
+    const problems = issues.map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`);
+    return { ok: false, problem: shorten(problems.join("; "), MAX_PROBLEM) };
   };
 }
 

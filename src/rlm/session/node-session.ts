@@ -10,7 +10,8 @@ import { onAbort } from "../../util/async/on-abort.ts";
 import type { StepRecord } from "../compaction/conversation.ts";
 import { describeItems, loadContext } from "../context/context.ts";
 import type { ContextItem } from "../context/context-item.ts";
-import { toHostLine } from "../notes/host-line.ts";
+import { shorten } from "../../util/text/shorten.ts";
+import { escapeHostLines, toHostLine } from "../notes/host-line.ts";
 import { toObservation } from "./observation.ts";
 
 export interface NodeSessionSettings {
@@ -44,6 +45,8 @@ export type FinalReading =
 
 /** For our own code, which is only slow where other code holds the interpreter. */
 const OWN_TIMEOUT_MS = 30_000;
+/** In characters. */
+const MAX_ERROR = 2_000;
 const RELOADED = "The variables of the context were loaded again";
 /** Of a value, as `rlm_blocks` prints it. */
 const SIZE = /^[\p{L}\p{N}_]{1,80}(?:(?:,|, at least| and) [\d,]{1,30} (?:item|byte|character)s?(?: in all)?){1,3}$/u;
@@ -125,7 +128,7 @@ export class NodeSession {
     await this.#restore();
     const { error, status } = await this.#own(`FINAL_VAR(${JSON.stringify(name)})`);
     if (error?.name === "Final") return "";
-    return error?.value || `FINAL_VAR did not work: ${status}`;
+    return error?.value ? toShown(error.value) : `FINAL_VAR did not work: ${status}`;
   }
 
   /** What FINAL(...) in plain text holds. A value is submitted as the answer. */
@@ -141,7 +144,10 @@ export class NodeSession {
       case "Expression":
         return { kind: "expression", isSeveral: value === "several" };
       default:
-        return { kind: "unreadable", why: value || "FINAL(...) was not read. Write it in a block of code" };
+        return {
+          kind: "unreadable",
+          why: value ? toShown(value) : "FINAL(...) was not read. Write it in a block of code",
+        };
     }
   }
 
@@ -186,4 +192,9 @@ export class NodeSession {
     const { signal } = this.#settings;
     return this.#session.execute(`__import__("${module}").${call}`, { timeoutMs: OWN_TIMEOUT_MS, signal }).result;
   }
+}
+
+/** The message of an error that code of the session may have raised. */
+function toShown(message: string): string {
+  return escapeHostLines(shorten(message, MAX_ERROR));
 }

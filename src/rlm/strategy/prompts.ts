@@ -6,6 +6,7 @@ import type { StrategyPrompts } from "../../protocol/strategy/strategy-prompts.t
 import type { ToolListing } from "../../tools/registry.ts";
 import type { DefinedModel } from "../ports.ts";
 import { shorten } from "../../util/text/shorten.ts";
+import { escapeHostLines } from "../notes/host-line.ts";
 import { fillTemplate } from "./fill-template.ts";
 
 type JSONSchema = Readonly<Record<string, unknown>>;
@@ -87,5 +88,5 @@ export function lookFirstMessage({ lookFirst }: StrategyPrompts, variables: read
 }
 
 export function rejectedMessage({ rejected }: StrategyPrompts, problem: string): string {
-  return fillTemplate(rejected, { problem });
+  return fillTemplate(rejected, { problem: escapeHostLines(problem) });
 }

@@ -11,7 +11,18 @@ test("escapeHostLines() leaves no line that begins like one of the host, whateve
 });
 
 test("escapeHostLines() leaves other lines as they are", () => {
-  const text = "a [host] b\n[hosts]\n  [host] indented\n$1";
+  const text = "a [host] b\n[hosts]\n- [host] listed\n$1";
   expect(escapeHostLines(text)).toBe(text);
   expect(toHostLine("done")).toBe("[host] done");
+});
+
+test.each(["  ", "\t", "\u00A0", "\u200B", "\uFEFF", "\u001B[31m", " \u001B[0;1m\u2060 "])(
+  "escapeHostLines() is not misled by what a model hardly sees: %j",
+  (before) => {
+    expect(escapeHostLines(`a\n${before}[HOST] b`)).toBe(`a\n${before}\\[HOST] b`);
+  },
+);
+
+test("escapeHostLines() takes linear time", () => {
+  for (const part of [" ", "\n", "\n ", "\u001B[1m", "[host]", " [host"]) escapeHostLines(part.repeat(500_000));
 });

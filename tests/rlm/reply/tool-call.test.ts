@@ -135,6 +135,7 @@ describe("findToolCall()", () => {
 });
 
 test("the hint names the tool, and says how a command is run", () => {
+  expect(toToolHint(`x\n${"y".repeat(1_000)}`)).toMatch(/ the tool 'x y{97}…',/);
   expect(toToolHint("get_weather")).toContain("you called the tool 'get_weather', and there are no tools");
   expect(toToolHint("bash")).toContain("!ls");
   expect(toToolHint("")).toContain("you called a tool,");

@@ -4,6 +4,7 @@
 import { linesOutsideFences } from "../../../util/markdown/fence-line.ts";
 import { splitBlocks } from "../../../util/markdown/fenced-blocks.ts";
 import { parseJSON } from "../../../util/parse-json.ts";
+import { shorten } from "../../../util/text/shorten.ts";
 import { HOW } from "../block-tags.ts";
 import { MARKER, readCall, toCall } from "./call-forms.ts";
 
@@ -17,6 +18,7 @@ export interface ToolCall {
 }
 
 const MAX_CALL = 500_000;
+const MAX_NAME = 100;
 /** Tags of models that were trained to act by code: an opening one has a line of its own. */
 const CODE_TAG = /^[ \t]*<(code|execute|execute_ipython|python|tool_code|code_interpreter)(?:\s[^>]*)?>[ \t]*$/;
 const PYTHON = new Set(["python", "python3", "py", "repl", "ipython", "jupyter", "interpreter"]);
@@ -38,7 +40,7 @@ export function findToolCall(message: string): ToolCall | undefined {
 }
 
 export function toToolHint(name: string): string {
-  const what = name === "" ? "a tool" : `the tool '${name}'`;
+  const what = name === "" ? "a tool" : `the tool '${shorten(name.replaceAll(/\s+/g, " "), MAX_NAME)}'`;
   const shell = wordsOf(name).some((word) => NOT_PYTHON.has(word)) ? " For a command write Python, such as !ls." : "";
   return `Nothing was run: you called ${what}, and there are no tools, only functions in Python.${shell} ${HOW}`;
 }
