@@ -164,7 +164,7 @@ describe("limits", () => {
       (messages.at(-1)?.content ?? "").includes("has to end here") ? "about 7" : code("pass");
     await using mcp = await open(script, { limits: { maxIterations: 2 } });
     const result = await mcp.call("rlm_query", { query: "?" });
-    expect(textOf(result)).toMatch(/^about 7\n\[partial: Cannot go on: .*steps.* · 3 calls · /);
+    expect(textOf(result)).toMatch(/^about 7\n\[partial: Cannot go on: .*1 step, .* · 3 calls · /);
     expect(result.isError ?? false).toBe(false);
   });
 });
