@@ -56,7 +56,7 @@ export class TreeDisplay implements RunDisplay {
   /** `summary` replaces the totals. */
   #draw(summary?: readonly string[]): void {
     if (this.#progress.nodes.size === 0) return;
-    const { columns = 80, rows = 24 } = this.#target;
+    const [columns, rows] = [this.#target.columns || 80, this.#target.rows || 24]; // 0: a terminal that has no size yet
     const next = toFrame(this.#progress, this.#now(), { columns, rows }, summary);
     if (next.length === this.#drawn.length && next.every((row, index) => row === this.#drawn[index])) return;
     this.#target.write(`${this.#erase(columns)}${next.join("\n")}`);

@@ -140,6 +140,16 @@ test("a large context is loaded before the node thinks", () => {
   expect(stateAt(2 ** 30, call("n0", "c1", 10))).toBe("thinks");
 });
 
+test("a terminal that does not know its size has the usual one", () => {
+  let written = "";
+  const runDisplay = new TreeDisplay({ columns: 0, rows: 0, write: (text) => (written += text) }, () => 3500);
+  for (const event of story) runDisplay.update(event);
+  vi.advanceTimersByTime(100);
+  runDisplay.end(result);
+  expect(written).toContain("question of n0");
+  expect(written).not.toContain("Infinity");
+});
+
 test("it is redrawn in place at most ten times a second, and ends with the summary", () => {
   const display = new FakeDisplay();
   let now = 0;
