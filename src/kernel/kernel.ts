@@ -116,6 +116,11 @@ export class Kernel {
     return this.#ended;
   }
 
+  /** Whether it was ended because it used too much memory. */
+  get isOutOfMemory(): boolean {
+    return this.#ended && "reason" in this.#exit && this.#exit.reason === "memory";
+  }
+
   /** Whether threads or processes of earlier executions are still alive. */
   get hasSurvivors(): boolean {
     return this.#survivors;

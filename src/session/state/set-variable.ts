@@ -72,14 +72,21 @@ export async function setVariable(
     const why = interrupted();
     if (why !== undefined) throw fail(why); // while it was opened
     const status = await kernel.request(setting.command, { limitMs: null, source: setting.source });
+    if (status === undefined && kernel.isOutOfMemory)
+      throw fail("the session used too much memory", toCause("MemoryError"));
     if (status === undefined) throw fail(interrupted() ?? "the worker was lost");
     if (status.error !== undefined) {
       const { name: exception, value } = status.error;
-      throw fail(interrupted() ?? (value || exception), Object.assign(new Error(value), { name: exception }));
+      throw fail(interrupted() ?? (value || exception), toCause(exception, value));
     }
   } finally {
     await setting.close?.();
   }
+}
+
+/** An exception of Python. */
+function toCause(name: string, message = ""): Error {
+  return Object.assign(new Error(message), { name });
 }
 
 /** Normalized as Python does. Throws a TypeError or RangeError. */

@@ -298,6 +298,24 @@ describe("set()", () => {
   });
 });
 
+test("a session that is ended for its memory while a variable is set says so", async () => {
+  const path = join(folder, "for memory");
+  writeFileSync(path, "");
+  truncateSync(path, 900 * MIB);
+  await using other = await runtime.openSession({ includeStdlib: false });
+  const before = bytesRead();
+  const set = other.set("x", { file: path });
+  while (bytesRead() - before < 8 * MIB) await new Promise((resolve) => setImmediate(resolve));
+  other.freeMemory();
+  const error = await set.then(
+    () => new Error("it was set"),
+    (thrown: Error) => thrown,
+  );
+  expect(error.message).toBe(`Cannot set variable 'x' in session '${other.id}': the session used too much memory`);
+  expect(error.cause).toMatchObject({ name: "MemoryError" });
+  rmSync(path);
+});
+
 /** Of this process, since its start. */
 function bytesRead(): number {
   return Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
