@@ -33,6 +33,7 @@ import type { ExecutionListener, KernelListener } from "./listeners.ts";
 import type { StopReason } from "./outcome.ts";
 import { OutputFlow } from "./output-flow.ts";
 import { OutputOrder } from "./output-order.ts";
+import type { ActiveRequest, Running, WaitingExecution } from "./running-execution.ts";
 import { StopSequence } from "./stop-sequence.ts";
 
 export interface KernelOptions extends CallOptions {
@@ -46,21 +47,6 @@ const REQUEST_LIMIT_MS = 15_000;
 const RESULT_LIMIT_MS = KILL_LIMIT_MS + 500;
 /** Between two executions: for an interrupt to be sent, for new output pipes to be in use. */
 const SETTLE_LIMIT_MS = 5_000;
-
-interface WaitingExecution {
-  readonly listener: ExecutionListener;
-  isStopped: boolean;
-}
-
-interface Running {
-  readonly id: string;
-  readonly listener: ExecutionListener;
-  calls: AbortController | undefined;
-  stopping: StopSequence | undefined;
-}
-
-/** A request that the worker's main thread is working on. */
-type ActiveRequest = Pick<Running, "stopping">;
 
 export class Kernel {
   readonly #worker: Worker;
