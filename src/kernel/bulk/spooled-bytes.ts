@@ -1,6 +1,6 @@
 // Bytes from a worker in an anonymous file, so that their size takes no memory of the host and a crash leaves nothing behind.
 //
-// All files of one worker together have a limit, and one takes at most half of the free space: a worker may claim to have anything.
+// All files of one worker together have limits, and one takes at most half of the free space: a worker may claim to have anything.
 
 import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,12 +8,26 @@ import { openAnonymousFile } from "../../util/bytes/anonymous-file.ts";
 import { freeBytes } from "../../util/bytes/free-bytes.ts";
 import { formatSize } from "../../util/text/format.ts";
 
+/** Each takes a descriptor of this process. */
+const MAX_FILES = 128;
+
 export class SpoolSpace {
   readonly maxBytes: number;
   #used = 0;
+  #files = 0;
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
+  }
+
+  /** Throws where there are too many. */
+  takeFile(): void {
+    if (this.#files >= MAX_FILES) throw new Error(`more than ${MAX_FILES} values are being sent`);
+    this.#files += 1;
+  }
+
+  releaseFile(): void {
+    this.#files -= 1;
   }
 
   /** Throws where fewer bytes are left. */
@@ -42,9 +56,15 @@ export class SpooledBytes implements Disposable {
     this.#space = space;
   }
 
-  /** Empty. Throws the system's error. */
+  /** Empty. Throws the system's error, and where there are too many. */
   static open(space: SpoolSpace): SpooledBytes {
-    return new SpooledBytes(openAnonymousFile(), space);
+    space.takeFile();
+    try {
+      return new SpooledBytes(openAnonymousFile(), space);
+    } catch (error) {
+      space.releaseFile();
+      throw error;
+    }
   }
 
   /** Until it is disposed. */
@@ -69,5 +89,6 @@ export class SpooledBytes implements Disposable {
     this.#isOpen = false;
     closeSync(this.#fd);
     this.#space.release(this.#size);
+    this.#space.releaseFile();
   }
 }

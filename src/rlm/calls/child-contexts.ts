@@ -1,7 +1,8 @@
 // The contexts of the children of one call: small ones are part of its message, large ones are fetched from the session of the parent.
 //
-// A large one is fetched once, when the first child that gets it starts, and kept in a temporary file until the last one has ended: a
-// child whose variables were lost loads it again.
+// A large one is fetched when the first child that gets it starts, and kept in a temporary file while a child has it: one whose
+// variables were lost loads it again. A few are kept longer for children that are still to start. Others are fetched again then, since
+// each file takes a descriptor of this process, and there may be thousands.
 
 import type { WorkerCall } from "../../session/options.ts";
 import type { OfferedContext, Task } from "../../protocol/worker/call-arguments.ts";
@@ -10,7 +11,10 @@ import type { ContextItem } from "../context/context-item.ts";
 type Spooled = Awaited<ReturnType<WorkerCall["fetch"]>>;
 
 interface Shared {
+  /** Children that have it, or are still to start. */
   users: number;
+  /** Children that have it. */
+  running: number;
   spooled: Promise<Spooled> | undefined;
 }
 
@@ -18,26 +22,27 @@ interface OpenContext extends AsyncDisposable {
   readonly items: readonly ContextItem[];
 }
 
+const MAX_IDLE = 8;
+
 export class ChildContexts implements AsyncDisposable {
   readonly #call: Pick<WorkerCall, "fetch">;
   readonly #shared = new Map<number, Shared>();
+  /** Kept although no child has them, the oldest first. */
+  readonly #idle = new Set<Shared>();
 
   constructor(call: Pick<WorkerCall, "fetch">, tasks: readonly Pick<Task, "offered">[]) {
     this.#call = call;
-    for (const { offered } of tasks) {
-      if (offered) this.#shared.set(offered.source, { users: this.#usersOf(offered) + 1, spooled: undefined });
-    }
+    for (const { offered } of tasks) if (offered) this.#sharedOf(offered).users += 1;
   }
 
   /** Once for each task, until it is disposed. Rejects where its context cannot be fetched, and with the reason of the signal. */
   async open({ context, offered }: Pick<Task, "context" | "offered">, signal: AbortSignal): Promise<OpenContext> {
     if (!offered) return { items: toItems(context), [Symbol.asyncDispose]: async () => {} };
-    const shared = this.#shared.get(offered.source) ?? { users: 1, spooled: undefined };
+    const shared = this.#sharedOf(offered);
+    this.#idle.delete(shared);
+    shared.running += 1;
     shared.spooled ??= this.#call.fetch(offered.source, signal);
-    const release = async (): Promise<void> => {
-      shared.users -= 1;
-      if (shared.users === 0) await close(shared);
-    };
+    const release = (): Promise<void> => this.#release(shared);
     try {
       return { items: [toSpooledItem(offered, await shared.spooled)], [Symbol.asyncDispose]: release };
     } catch (error) {
@@ -51,12 +56,29 @@ export class ChildContexts implements AsyncDisposable {
     await Promise.all([...this.#shared.values()].map(close));
   }
 
-  #usersOf({ source }: OfferedContext): number {
-    return this.#shared.get(source)?.users ?? 0;
+  async #release(shared: Shared): Promise<void> {
+    shared.users -= 1;
+    shared.running -= 1;
+    if (shared.running > 0) return;
+    if (shared.users > 0) this.#idle.add(shared);
+    const [oldest] = this.#idle;
+    if (shared.users === 0) await close(shared);
+    else if (oldest !== undefined && this.#idle.size > MAX_IDLE) {
+      this.#idle.delete(oldest);
+      await close(oldest);
+    }
+  }
+
+  #sharedOf({ source }: OfferedContext): Shared {
+    const shared = this.#shared.get(source) ?? { users: 0, running: 0, spooled: undefined };
+    this.#shared.set(source, shared);
+    return shared;
   }
 }
 
-async function close({ spooled }: Shared): Promise<void> {
+async function close(shared: Shared): Promise<void> {
+  const { spooled } = shared;
+  shared.spooled = undefined;
   (await spooled?.catch(() => undefined))?.[Symbol.dispose]();
 }
 

@@ -142,3 +142,19 @@ test("an aborted call and a lost worker end the fetching", async () => {
   requests.close();
   await expect(lost).rejects.toThrow("the worker was lost");
 });
+
+test("the files of one worker have a limit, since each takes a descriptor", async () => {
+  const { sources, begun, end } = open();
+  const fetch = async (): Promise<Disposable> => {
+    const fetched = sources.fetch(1, 0, never);
+    fetched.catch(() => {});
+    if (files.length < 128) end(await begun(), { data: { size: 0 } });
+    return fetched;
+  };
+  const files: Disposable[] = [];
+  while (files.length < 128) files.push(await fetch());
+  await expect(fetch()).rejects.toThrow("more than 128 values are being sent");
+  files.pop()?.[Symbol.dispose]();
+  files.push(await fetch());
+  for (const file of files) file[Symbol.dispose]();
+});
