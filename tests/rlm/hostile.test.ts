@@ -373,6 +373,23 @@ describe("recursion", () => {
   });
 });
 
+test("SHOW_VARS() shows what it can where objects fail whatever they are asked", async () => {
+  const block = `
+class Fails:
+    def __getattr__(self, name): raise KeyError(name)
+    def __len__(self): raise ValueError
+    def __repr__(self): raise OSError
+class Truthy:
+    def __getattr__(self, name): return 1
+fails, truthy, number = Fails(), Truthy(), 5
+globals()[7] = "no name"
+print(SHOW_VARS())`;
+  const { observations } = await run((request) => (stepOf(request) > 0 ? code("FINAL(1)") : code(block)));
+  expect(observations[0]).toContain("\nfails: Fails (cannot be shown: KeyError)\n");
+  expect(observations[0]).toContain("\nnumber: int (no length) = 5\n");
+  expect(observations[0]).toContain("\ntruthy: Truthy (");
+});
+
 describe("code that offers contexts of its own making", () => {
   const forge = `
 import rlm_host

@@ -191,14 +191,24 @@ def FINAL_VAR(name: Any) -> None:
 
 def SHOW_VARS() -> str:
     """The variables of this session with their types, sizes and the start of their values."""
-    lines = []
+    namespace = namespace_of_session()
+    names = sorted(name for name in list(namespace) if isinstance(name, str) and not name.startswith("_"))
     budget = Budget()
-    for name, value in sorted(namespace_of_session().items()):
-        if name.startswith("_") or value is PROVIDED.get(name) or getattr(value, "__rlm_tool__", False):
-            continue
+    values = ((name, namespace.get(name)) for name in names)
+    lines = [_line_of(name, value, budget) for name, value in values if value is not PROVIDED.get(name, namespace)]
+    return "\n".join(filter(None, lines)) or "(none)"
+
+
+def _line_of(name: str, value: Any, budget: Budget) -> str:
+    """Empty for a tool. Objects may fail whatever they are asked, and the others are shown all the same."""
+    kind = type(value).__name__
+    try:
+        if getattr(value, "__rlm_tool__", False) is True:
+            return ""
         shown = repr(value[:MAX_PREVIEW]) if isinstance(value, str) else repr_of(value, MAX_PREVIEW)["text"]
-        lines.append(f"{name}: {type(value).__name__} ({size_of(value, budget)}) = {shown}")
-    return "\n".join(lines) or "(none)"
+        return f"{name}: {kind} ({size_of(value, budget)}) = {shown}"
+    except Exception as error:
+        return f"{name}: {kind} (cannot be shown: {type(error).__name__})"
 
 
 # Names that are always restored, whatever the code assigned to them.

@@ -67,9 +67,9 @@ export class Compactor {
     const tokensBefore = this.#tokens();
     const fits = window === undefined ? Infinity : Math.floor(window * SUMMARY_SHARE * CHARACTERS_PER_TOKEN);
     const maxCharacters = Math.min(strategy.compaction.characters, fits);
-    await session.remember(steps.slice(replaced, count));
+    const areKept = await session.remember(steps.slice(replaced, count));
     const variables = await session.describeVariables(maxCharacters);
-    conversation.replace(count, toSummary(steps.slice(0, count), { variables, maxCharacters }));
+    conversation.replace(count, toSummary(steps.slice(0, count), { variables, maxCharacters, areKept }));
     onCompaction({ replaced: count, tokensBefore, tokensAfter: this.#tokens() });
     return true;
   }

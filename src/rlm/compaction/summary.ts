@@ -6,6 +6,7 @@ import { shorten } from "../../util/text/shorten.ts";
 import { escapeHostLines, toHostLine } from "../notes/host-line.ts";
 import type { StepRecord } from "./conversation.ts";
 
+const WHERE = 'Whole, they are in _history[n], with "code" and "output".';
 const MAX_PROSE = 200;
 const MAX_CODE = 100;
 const MAX_SHOWN = 160;
@@ -19,15 +20,20 @@ interface SummaryOptions {
   /** Of the session, a line for each. */
   readonly variables: string;
   readonly maxCharacters: number;
+  /** Whether they are in `_history`. Default: true. */
+  readonly areKept?: boolean;
 }
 
-export function toSummary(steps: readonly StepRecord[], { variables, maxCharacters }: SummaryOptions): string {
+export function toSummary(
+  steps: readonly StepRecord[],
+  { variables, maxCharacters, areKept = true }: SummaryOptions,
+): string {
   const last = steps.at(-1)?.step ?? 0;
   const half = Math.floor(maxCharacters / 2);
   const live = variables.replaceAll(OPAQUE, "$1").replaceAll(ADDRESS, "");
   return [
     toHostLine(
-      `steps 1 to ${last} were replaced by this summary, to make room. Whole, they are in _history[n], with "code" and "output". They were:`,
+      `steps 1 to ${last} were replaced by this summary, to make room. ${areKept ? `${WHERE} ` : ""}They were:`,
     ),
     ...newestWithin(steps.map(toLine), half),
     toHostLine("your variables now:"),

@@ -110,11 +110,11 @@ export class NodeSession {
     return error?.name !== "LookupError";
   }
 
-  /** Adds blocks to `_history`, also where the state is lost later. Code without an output has an empty one. */
-  async remember(steps: readonly StepRecord[]): Promise<void> {
+  /** Adds blocks to `_history`, also where the state is lost later. Code without an output has an empty one. False: that failed. */
+  async remember(steps: readonly StepRecord[]): Promise<boolean> {
     this.#history.push(...steps);
     await this.#restore();
-    await this.#setHistory(steps);
+    return this.#setHistory(steps);
   }
 
   /** A line for each, as far as they fit. */
@@ -168,10 +168,17 @@ export class NodeSession {
     return true;
   }
 
-  async #setHistory(steps: readonly StepRecord[]): Promise<void> {
+  /** False: code has broken what is needed for it, or used up the memory. That is no reason to end. */
+  async #setHistory(steps: readonly StepRecord[]): Promise<boolean> {
+    const { signal } = this.#settings;
     const json = steps.map(({ step, code = "", observation = "" }) => [step, code, observation]);
-    await this.#session.set("_rlm_steps", { json }, { signal: this.#settings.signal });
-    (await this.#own("remember()", "rlm_blocks")).unwrap();
+    try {
+      await this.#session.set("_rlm_steps", { json }, { signal });
+      return (await this.#own("remember()", "rlm_blocks")).status === "ok";
+    } catch {
+      signal.throwIfAborted();
+      return false;
+    }
   }
 
   #install(): Promise<Result> {

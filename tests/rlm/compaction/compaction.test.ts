@@ -44,6 +44,22 @@ describe("a conversation that nears the window of its model", () => {
     for (const { tokensBefore, tokensAfter } of compactions) expect(tokensAfter).toBeLessThan(tokensBefore / 2);
   });
 
+  test("goes on where code has broken what is needed for _history, and the summary does not promise it", async () => {
+    const script: ScriptFunction = (request, n) => {
+      const reply = reads(request, n);
+      return typeof reply !== "string"
+        ? reply
+        : reply
+            .replace("total = 0", "import rlm_blocks, rlm_session\nrlm_blocks.remember = None\ntotal = 0")
+            .replace(/FINAL.*/, "FINAL(total)");
+    };
+    const model = new SmallWindow(8_000, { script });
+    const { result, compactions } = await run(model, {}, script);
+    expect(result).toMatchObject({ status: "final", data: (STEPS * (STEPS + 1)) / 2 });
+    expect(compactions.length).toBeGreaterThan(1);
+    expect(JSON.stringify(model.answered)).not.toContain("_history[n]");
+  });
+
   test("keeps its prompt, its newest steps, and who speaks in turn", async () => {
     const model = new SmallWindow(8_000, { script: reads });
     await run(model);
