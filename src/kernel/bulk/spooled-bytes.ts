@@ -80,8 +80,9 @@ export class SpooledBytes implements Disposable {
   append(piece: Uint8Array): void {
     if (this.#size + piece.length > this.#maxBytes) throw new Error("the host does not have enough free space for it");
     this.#space.take(piece.length);
-    for (let at = 0; at < piece.length;) at += writeSync(this.#fd, piece, at, piece.length - at, this.#size + at);
-    this.#size += piece.length;
+    const start = this.#size;
+    this.#size += piece.length; // also where writing fails: so much is released
+    for (let at = 0; at < piece.length;) at += writeSync(this.#fd, piece, at, piece.length - at, start + at);
   }
 
   [Symbol.dispose](): void {
