@@ -63,7 +63,7 @@ const MAX_BATCH = 10_000;
 /** The other fields apply to all prompts. */
 export const queries = z.object({
   prompts: z.array(z.string()).min(1).max(MAX_BATCH),
-  model: z.string().max(200).nullish(),
+  model: z.string().min(1).max(200).nullish(),
   system: z.string().nullish(),
   schema,
   max_tokens: tokens,

@@ -3,14 +3,14 @@
 import type { BackendRequest } from "../../backend.ts";
 import { toCacheEnds, toCacheKey } from "./cache-marks.ts";
 import { openaiChat } from "./openai-chat.ts";
-import type { Fields, WireProtocol } from "./wire-protocol.ts";
+import { toSegment, type Fields, type WireProtocol } from "./wire-protocol.ts";
 
 /** The deployment is part of the path, except in the form `/openai/v1`. Its name is that of the model. */
 export const azureChat: WireProtocol = {
   ...openaiChat,
   path: (model, basePath) => {
     const isComplete = basePath.endsWith("/v1") || basePath.includes("/deployments/");
-    return `${isComplete ? "" : `/deployments/${encodeURIComponent(model)}`}/chat/completions`;
+    return `${isComplete ? "" : `/deployments/${toSegment(model)}`}/chat/completions`;
   },
   headers: (apiKey) => (apiKey === null ? {} : { "api-key": apiKey }),
 };

@@ -8,6 +8,7 @@ import {
   toCount,
   toDelta,
   toFields,
+  toSegment,
   toStreamError,
   UnreadableEvent,
   type Fields,
@@ -25,7 +26,7 @@ export const gemini: WireProtocol = {
 /** `models/` is the usual collection; `tunedModels/` is another. */
 function toPath(model: string): string {
   const [, collection = "models", name = model] = /^(models|tunedModels)\/(.+)$/s.exec(model) ?? [];
-  return `${collection}/${encodeURIComponent(name)}`;
+  return `${collection}/${toSegment(name)}`;
 }
 
 function toBody(request: BackendRequest): Fields {

@@ -41,6 +41,14 @@ export interface EventReader {
   finish?(): StreamPart[];
 }
 
+/** The name of a model as one segment of a path. It may come from code: dots alone would lead to another path. */
+export function toSegment(model: string): string {
+  if (/^\.{1,2}$/.test(model)) {
+    throw toStreamError({ type: "invalid_request_error", message: `'${model}' is not the name of a model` });
+  }
+  return encodeURIComponent(model.replaceAll(/\p{Surrogate}/gu, "\uFFFD"));
+}
+
 export function bearer(apiKey: string | null): Readonly<Record<string, string>> {
   return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
 }
